@@ -5,6 +5,7 @@ const packages = {
   core: [],
   redis: ['core'],
   http: ['core'],
+  cli: ['core', 'redis', 'http'],
   express: ['core', 'http'],
   fastify: ['core', 'http'],
   nestjs: ['core', 'http', 'express', 'fastify'],
@@ -75,22 +76,14 @@ const engineRules = [
 ]
 
 /** A package is imported by its name, which leads to its build where there is one. */
-function packageRule(name, others, from) {
+function packageRule([name, others]) {
   const allowed = `^(?:packages|@cattlegrid)/(?:${[name, ...others].join('|')})(?:/|$)`
   const to = { path: '^(?:packages|@cattlegrid)/', pathNot: allowed }
   const named = others.length === 0 ? 'no-other-package' : others.join('-and-')
-  return rule(`${name}-imports-${named}`, from, to)
+  return rule(`${name}-imports-${named}`, { path: `^packages/${name}/src/` }, to)
 }
 
-/** The one file that shows what another package has stored: docs/decisions/0011. */
-const COMMAND_LINE_HTTP = '^packages/redis/src/cli/http-package[.]ts$'
-
-const packageRules = [
-  ...Object.entries(packages).map(([name, others]) =>
-    packageRule(name, others, { path: `^packages/${name}/src/`, pathNot: COMMAND_LINE_HTTP }),
-  ),
-  packageRule('redis', ['core', 'http'], { path: COMMAND_LINE_HTTP }),
-]
+const packageRules = Object.entries(packages).map(packageRule)
 
 const ownSources = '^((?:packages|examples)/[^/]+)/(?:src|test)/'
 /** The one example that another imports, by its name: the page of the demo draws what the lock-lab finds. */

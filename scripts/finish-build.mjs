@@ -5,7 +5,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 const licence = readFileSync('LICENSE', 'utf8')
 
 for (const name of readdirSync('packages')) {
-  write(`packages/${name}/dist/cjs/package.json`, '{"type":"commonjs"}\n')
+  if (existsSync(`packages/${name}/dist/cjs`)) write(`packages/${name}/dist/cjs/package.json`, '{"type":"commonjs"}\n')
   write(`packages/${name}/LICENSE`, licence)
   const { bin = {} } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8'))
   for (const file of Object.values(bin)) chmodSync(`packages/${name}/${file}`, 0o755)

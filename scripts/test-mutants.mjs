@@ -24,7 +24,7 @@ const jest = {
   // Tests that start servers or programs of their own take too long for every change.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '/(?:cli-|versions|faults|rights)[^/]*\\.int\\.test\\.ts$',
+    '/(?:versions|faults|rights)[^/]*\\.int\\.test\\.ts$',
     '\\.run\\.test\\.ts$',
   ],
   testMatch: [...packages].map((name) => `<rootDir>/packages/${name}/test/**/*.test.ts`),

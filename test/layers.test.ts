@@ -57,8 +57,13 @@ const imports: readonly Import[] = [
   ['a route knows its lookup', `${http}/route/a.ts`, '../lookup/response-loader.ts', 'http-route-imports-downward'],
   ['a lookup knows its route', `${http}/lookup/a.ts`, '../route/route.ts'],
   ['a store knows HTTP', 'packages/redis/src/a.ts', '@cattlegrid/http', 'redis-imports-core'],
-  ['a command knows HTTP', 'packages/redis/src/cli/a.ts', '@cattlegrid/http', 'redis-imports-core'],
-  ['the command line shows what HTTP stores', 'packages/redis/src/cli/http-package.ts', '@cattlegrid/http'],
+  ['the command line shows what HTTP stores', 'packages/cli/src/a.ts', '@cattlegrid/http'],
+  [
+    'the command line knows Express',
+    'packages/cli/src/b.ts',
+    '@cattlegrid/express',
+    'cli-imports-core-and-redis-and-http',
+  ],
   ['HTTP knows core', 'packages/http/src/a.ts', '@cattlegrid/core'],
   ['HTTP reaches into core', 'packages/http/src/b.ts', '../../core/src/entry.ts', 'published-names-only'],
   [

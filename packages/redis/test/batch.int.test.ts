@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Cache, createCache, json } from '@cattlegrid/core'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 let redis: RedisUnderTest
 let cache: Cache

@@ -4,7 +4,7 @@ import { redisStore } from '@cattlegrid/redis'
 import * as fc from 'fast-check'
 import { optionsOf, play, type Stage } from '../../../test/calls/play.ts'
 import { type Scenario, scenarios } from '../../../test/calls/scenario.ts'
-import { type Client, connect } from './redis.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 
 /** A call that does not end hangs; no machine is that slow, ms. */
 const HANGING = 30_000

@@ -20,7 +20,7 @@ import * as oldestRedis from 'redis-oldest'
 import * as redis5 from 'redis5'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
-import { redisUrl } from './redis.ts'
+import { redisUrl } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 /** A version of node-redis. That each is assigned to this says that its clients fit the declared types of the store. */

@@ -5,8 +5,8 @@ import type { RedisServer } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { keySlot } from '../src/link/key-slot.ts'
-import { entryOf, found, isFresh, lead, put, request } from './entries.ts'
-import { type Client, connect } from './redis.ts'
+import { entryOf, found, isFresh, lead, put, request } from '../../../test/support/entries.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers

@@ -3,8 +3,8 @@ import { json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient, RESP_TYPES } from 'redis'
-import { entryOf, found, lead, LONG, put, request } from './entries.ts'
-import { type Client, connect } from './redis.ts'
+import { entryOf, found, lead, LONG, put, request } from '../../../test/support/entries.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 let server: RedisServer

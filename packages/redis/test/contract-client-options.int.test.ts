@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
 import { describeStoreContract } from '@cattlegrid/testkit'
 import { createClient, RESP_TYPES } from 'redis'
-import { openRedisBy, redisUrl } from './redis.ts'
+import { openRedisBy, redisUrl } from '../../../test/support/redis-under-test.ts'
 
 const commandOptions = {
   timeout: 1,

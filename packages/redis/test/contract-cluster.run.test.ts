@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { describeStoreContract } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { openStores } from './redis.ts'
+import { openStores } from '../../../test/support/redis-under-test.ts'
 
 let servers: RedisClusterServers
 

@@ -3,7 +3,7 @@ import { describeStoreContract } from '@cattlegrid/testkit'
 import { Cluster, Redis } from 'ioredis6'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { addressOf, closing } from './ioredis.ts'
-import { openRedis, openStores, redisUrl } from './redis.ts'
+import { openRedis, openStores, redisUrl } from '../../../test/support/redis-under-test.ts'
 
 let servers: RedisClusterServers
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { describeStoreContract } from '@cattlegrid/testkit'
 import { createSentinel } from 'redis'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
-import { openStores, type View } from './redis.ts'
+import { openStores, type View } from '../../../test/support/redis-under-test.ts'
 
 let servers: RedisSentinelServers
 // Connecting asks three sentinels and takes its time: the tests share what they go through, and each has stores of its own.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Cache, CacheOptions, Explanation } from '@cattlegrid/core'
-import { ExplainStage, namespace } from './explain-stage.ts'
+import { ExplainStage, namespace } from '../../../test/support/explain-stage.ts'
 import { until } from '../../../test/support/until.ts'
 
 let stage: ExplainStage

@@ -3,8 +3,8 @@ import { createCache, json, type Notice, raw, type Store, structured } from '@ca
 import { redisStore } from '@cattlegrid/redis'
 import { RESP_TYPES } from 'redis'
 import { until } from '../../../test/support/until.ts'
-import { entryOf, found, lead, LONG, put, request } from './entries.ts'
-import { type Client, openRedis, type RedisUnderTest } from './redis.ts'
+import { entryOf, found, lead, LONG, put, request } from '../../../test/support/entries.ts'
+import { type Client, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 import { tap } from './tap.ts'
 
 let redis: RedisUnderTest

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
 import { Redis } from 'ioredis'
 import { addressOf, closing } from './ioredis.ts'
-import { connect, openStores, redisUrl, type View } from './redis.ts'
+import { connect, openStores, redisUrl, type View } from '../../../test/support/redis-under-test.ts'
 
 const ROUNDS = 3
 

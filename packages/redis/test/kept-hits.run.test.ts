@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, it } from '@jest/globals'
 import { bundled } from '../../../test/support/bundled.ts'
-import { redisUrl } from './redis.ts'
+import { redisUrl } from '../../../test/support/redis-under-test.ts'
 
 const member = bundled(resolve(import.meta.dirname, 'kept-hits-member.ts'))
 const FLAGS = ['--expose-gc', '--single-threaded-gc']

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
-import { entryOf, found, lead, LONG, put } from './entries.ts'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { entryOf, found, lead, LONG, put } from '../../../test/support/entries.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 import { tap } from './tap.ts'
 
 let redis: RedisUnderTest

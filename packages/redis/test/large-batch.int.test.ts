@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type Cache, createCache, raw } from '@cattlegrid/core'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 const SIZE = 100_000
 const keys = Array.from({ length: 1000 }, (_, index) => `large ${index}`)

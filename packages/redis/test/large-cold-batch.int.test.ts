@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCache } from '@cattlegrid/core'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 const SIZE = 50_000
 let redis: RedisUnderTest

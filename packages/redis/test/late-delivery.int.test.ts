@@ -3,8 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Cache, createCache, json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
-import { entryOf, put } from './entries.ts'
-import { type Client, connect, openRedis, type RedisUnderTest, redisUrl } from './redis.ts'
+import { entryOf, put } from '../../../test/support/entries.ts'
+import {
+  type Client,
+  connect,
+  openRedis,
+  type RedisUnderTest,
+  redisUrl,
+} from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 // The network swallows a connection, and delivers what it has swallowed when others have done their work.

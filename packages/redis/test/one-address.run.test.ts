@@ -6,8 +6,8 @@ import { createCache, json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { askRedis, untilRedis } from '../../../test/support/redis-ask.ts'
-import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
-import { type Client, connect } from './redis.ts'
+import { entryOf, found, isFresh, lead, LONG, put, request } from '../../../test/support/entries.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 // Services that put one address in front of all slots: a client of one server works, but no command may name keys of two slots.

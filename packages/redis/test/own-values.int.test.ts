@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCache, raw, structured } from '@cattlegrid/core'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 let redis: RedisUnderTest
 

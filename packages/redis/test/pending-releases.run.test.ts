@@ -6,7 +6,7 @@ import { createCluster, createSentinel } from 'redis'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { keySlot } from '../src/link/key-slot.ts'
-import { type Client, connect, type View } from './redis.ts'
+import { type Client, connect, type View } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 const ends: (() => unknown)[] = []

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Store } from '@cattlegrid/core'
-import { lead, LONG } from './entries.ts'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { lead, LONG } from '../../../test/support/entries.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 let redis: RedisUnderTest
 let store: Store

@@ -7,8 +7,8 @@ import { redisStore } from '@cattlegrid/redis'
 import { describeStoreContract, type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { entryOf, put, request } from './entries.ts'
-import { type Client, connect, openStores } from './redis.ts'
+import { entryOf, put, request } from '../../../test/support/entries.ts'
+import { type Client, connect, openStores } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 /** As the page for the users says it, for a namespace of its own. */

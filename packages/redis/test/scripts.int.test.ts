@@ -3,7 +3,7 @@ import { luaSources } from '../src/lua.generated.ts'
 import { ClientLink } from '../src/link/client-link.ts'
 import { NodeRedisClient } from '../src/link/node-redis.ts'
 import { runScript, script, type ScriptKeys } from '../src/run-script.ts'
-import { connect, openRedis, type RedisUnderTest } from './redis.ts'
+import { connect, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 // Calls that the library never sends and that a script must survive, so they bypass the library.

@@ -3,8 +3,8 @@ import { json, type Notice } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createSentinel } from 'redis'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
-import { entryOf, found, lead, put } from './entries.ts'
-import { type Client, connect } from './redis.ts'
+import { entryOf, found, lead, put } from '../../../test/support/entries.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 let servers: RedisSentinelServers

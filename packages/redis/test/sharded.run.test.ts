@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { json } from '@cattlegrid/core'
 import * as oldestIoRedis from 'ioredis-oldest'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { entryOf, lead, put, request } from './entries.ts'
+import { entryOf, lead, put, request } from '../../../test/support/entries.ts'
 import { addressOf, closing } from './ioredis.ts'
-import { type Client, connect } from './redis.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { makeRedis6, makers, ShardedFleet, subscribers, untilHeard, untilNear } from './sharded-fleet.ts'
 import { until } from '../../../test/support/until.ts'
 

@@ -6,7 +6,7 @@ import { Cluster } from 'ioredis6'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { addressOf, closing } from './ioredis.ts'
-import { type Client, connect } from './redis.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Cache, createCache, memoryStore, structured } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import * as fc from 'fast-check'
-import { type Client, connect } from './redis.ts'
+import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 
 const KEYS = ['a', 'b', 'c', 'd'] as const
 const TAGS = ['t', 'u'] as const

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { expiredVersion, json, type Store } from '@cattlegrid/core'
 import { RESP_TYPES } from 'redis'
-import { entryOf, found, lead, LONG, put, request } from './entries.ts'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { entryOf, found, lead, LONG, put, request } from '../../../test/support/entries.ts'
+import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 // A later version of the library. Its records share only the first 40 bytes, which every version understands.
 

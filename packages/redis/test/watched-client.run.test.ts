@@ -7,7 +7,7 @@ import * as oldestRedis from 'redis-oldest'
 import * as redis5 from 'redis5'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { put } from './entries.ts'
+import { put } from '../../../test/support/entries.ts'
 import { until } from '../../../test/support/until.ts'
 
 interface Settings {

@@ -17,7 +17,7 @@ export function ownUrlClient(
   const own = new OwnClient({
     runtime,
     maxSilence,
-    make: async () => (await installedPackage()).client(url, runtime),
+    make: async () => (await installedPackage())(url, runtime),
     onUnreachable: (error) => {
       warn(unreachable(url, error))
       return true

@@ -1,0 +1,221 @@
+import {
+  type Asked,
+  type Away,
+  type Cache,
+  createCache,
+  type Inspection,
+  InvalidOptionError,
+  type Runtime,
+  type Store,
+} from '@cattlegrid/core'
+import { concealedText, formatDuration } from '@cattlegrid/core/internal'
+import {
+  inspectKey,
+  type Link,
+  type OpenLink,
+  RedisKeys,
+  type RedisStoreSetup,
+  storeOn,
+  storeSetup,
+} from '@cattlegrid/redis/internal'
+import { CommandError, reasonOf } from './command-error.ts'
+import { httpCodec } from './http-value.ts'
+import { openServer } from './server.ts'
+
+/** The cache that a command works on, and how long the command waits for it. */
+export interface Target {
+  readonly url: string
+  readonly namespace: string
+  /** For the whole command; for `watch`, until notices arrive, ms. */
+  readonly timeout: number
+}
+
+/** The share of the time left that processes may take to answer: one that is frozen takes all of it. */
+const ASKING_SHARE = 0.2
+/** The shortest that a cache accepts, ms. */
+const SHORTEST_STORE_TIMEOUT = 10
+
+/** A store behind a connection that may be dead: every call answers in time or throws a CommandError. */
+export class Connection {
+  readonly redisKeys: RedisKeys
+  readonly runtime: Runtime
+  readonly #link: Link
+  readonly #store: Store
+  readonly #target: Target
+  readonly #endsAt: number
+  #cache: Cache | undefined
+
+  constructor(opened: OpenLink, setup: RedisStoreSetup, target: Target, endsAt: number) {
+    this.redisKeys = new RedisKeys(setup.namespace)
+    this.runtime = setup.runtime
+    this.#link = opened.link
+    this.#store = storeOn(opened, setup)
+    this.#target = target
+    this.#endsAt = endsAt
+  }
+
+  /** @throws CommandError for an invalid namespace, or when the server cannot be reached. */
+  static async open(target: Target, runtime: Runtime): Promise<Connection> {
+    const setup = setupOf(target, runtime)
+    try {
+      const endsAt = runtime.elapsed() + target.timeout
+      const opening = openServer(target.url, target.timeout, runtime)
+      return new Connection(await within(opening, target, target.timeout, runtime), setup, target, endsAt)
+    } catch (error) {
+      throw openError(error, target)
+    }
+  }
+
+  /** The server and the namespace, without credentials. */
+  get name(): string {
+    return `${serverName(this.#target)}, namespace '${this.#target.namespace}'`
+  }
+
+  get timeout(): number {
+    return this.#target.timeout
+  }
+
+  /** What is left of the command's time, ms. */
+  get timeLeft(): number {
+    return Math.max(0, this.#endsAt - this.runtime.elapsed())
+  }
+
+  get namespace(): string {
+    return this.#target.namespace
+  }
+
+  /** Runs a step of the store. `timeout`, ms: by default, what is left of the command's. @throws CommandError when the store is away. */
+  async request<T extends { readonly kind: string }>(
+    step: (store: Store) => Promise<T | Away>,
+    timeout: number = this.timeLeft,
+  ): Promise<Exclude<T, Away>> {
+    const answer = await this.within(step(this.#store), timeout)
+    if (!isAway(answer)) return answer as Exclude<T, Away>
+    throw this.#refusal(answer.cause)
+  }
+
+  /** Sends commands that are no step of a store. @throws CommandError when they are refused, or not answered in what is left of the command's time. */
+  async ask<T>(send: (link: Link) => Promise<T>): Promise<T> {
+    try {
+      return await this.within(send(this.#link), this.timeLeft)
+    } catch (error) {
+      throw error instanceof CommandError ? error : this.#refusal(error)
+    }
+  }
+
+  /** The entry, the lease and the cooldown of a key. The value of an HTTP response comes as `HttpBytes`. @throws CommandError as `ask`. */
+  inspect(key: string): Promise<Inspection> {
+    return this.ask((link) => inspectKey(link, this.redisKeys, key, this.runtime.now(), [httpCodec]))
+  }
+
+  /**
+   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them. `askFor`: how long the processes may take to answer, ms.
+   *
+   * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the command's time.
+   */
+  async askProcesses<T extends Asked>(question: (cache: Cache, askFor: number) => Promise<T>): Promise<T> {
+    const askFor = Math.ceil(this.timeLeft * ASKING_SHARE)
+    const report = await this.within(question((this.#cache ??= this.#openCache()), askFor), this.timeLeft)
+    if (report.problem === undefined) return report
+    throw new CommandError(1, report.problem, 'The state of a key needs no other process: cattlegrid inspect <key>.')
+  }
+
+  #openCache(): Cache {
+    const { runtime } = this
+    const storeTimeout = Math.max(SHORTEST_STORE_TIMEOUT, Math.ceil(this.timeLeft))
+    const cache = createCache({ store: this.#store, runtime, storeTimeout, history: 0, hotKeys: false })
+    // Warnings are for the processes that serve.
+    cache.on('warning', () => undefined)
+    return cache
+  }
+
+  watch(listener: Parameters<Store['watch']>[0]): () => void {
+    return this.#store.watch(listener)
+  }
+
+  /** Rejects with a CommandError after `timeout` ms, or with the error of `answer`. */
+  within<T>(answer: Promise<T>, timeout: number): Promise<T> {
+    return within(answer, this.#target, timeout, this.runtime)
+  }
+
+  /** Does not wait: a frozen server would never answer. */
+  close(): void {
+    void (this.#cache?.close({ drain: 0 }) ?? this.#store.close())
+  }
+
+  #refusal(cause: unknown): CommandError {
+    return new CommandError(1, `${serverName(this.#target)} refused: ${reasonOf(cause)}.`, hintFor(cause))
+  }
+}
+
+function setupOf({ url, namespace, timeout }: Target, runtime: Runtime): RedisStoreSetup {
+  // A silent server is reported after `timeout`, before the store gives its connection up.
+  const watchdog = Math.min(60_000, Math.max(100, 3 * timeout))
+  try {
+    return storeSetup({ url, namespace, runtime, watchdog })
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error
+    throw new CommandError(
+      2,
+      `Option '--namespace' is '${namespace}'; accepted: ${error.accepted}.`,
+      'Run cattlegrid --help.',
+    )
+  }
+}
+
+async function within<T>(answer: Promise<T>, target: Target, timeout: number, runtime: Runtime): Promise<T> {
+  let stop = (): void => undefined
+  const expired = new Promise<never>((_, reject) => {
+    const expire = (): void => reject(timeoutError(target))
+    stop = runtime.schedule(expire, timeout)
+  })
+  try {
+    return await Promise.race([answer, expired])
+  } finally {
+    stop()
+  }
+}
+
+function openError(error: unknown, target: Target): CommandError {
+  if (error instanceof CommandError) return error
+  return new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
+}
+
+function isAway(answer: { readonly kind: string }): answer is Away {
+  return answer.kind === 'away'
+}
+
+function serverName({ url }: Target): string {
+  return `Redis at ${concealedText(url)}`
+}
+
+function timeoutError(target: Target): CommandError {
+  return new CommandError(
+    1,
+    `${serverName(target)} did not answer within ${formatDuration(target.timeout)}.`,
+    'It may be frozen, overloaded, behind a firewall, or no Redis. Wait longer with --timeout 30s.',
+  )
+}
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [
+    /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
+    'Check that the server is running there, or name another with --url or REDIS_URL.',
+  ],
+  [
+    /NOAUTH|WRONGPASS|invalid username-password/,
+    'Put the user and the password in the URL: redis://user:password@host:6379.',
+  ],
+  [/NOPERM/, 'The Redis user lacks a right that the store needs; docs/redis.md lists them.'],
+  [/READONLY/, 'That server is a replica; name its master with --url.'],
+  [/MOVED|CROSSSLOT|CLUSTERDOWN|TRYAGAIN/, 'The cluster is not complete, or a slot is moving; try again in a moment.'],
+  [/LOADING/, 'The server is loading its data; try again in a moment.'],
+]
+
+function hintFor(error: unknown): string {
+  const reason = `${reasonOf(error)} ${error instanceof Error && 'code' in error ? String(error.code) : ''}`
+  return (
+    hints.find(([pattern]) => pattern.test(reason))?.[1] ??
+    'Check that it is a Redis or Valkey that you may use, or name another with --url or REDIS_URL.'
+  )
+}

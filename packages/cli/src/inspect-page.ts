@@ -1,0 +1,60 @@
+import { urlTagsOf } from '@cattlegrid/http'
+import type { CommandContext } from './command.ts'
+import { CommandError } from './command-error.ts'
+import { type KeyReport, reportOn } from './key-report.ts'
+import { emptyNamespaceNote } from './namespaces.ts'
+import { findTagged, type TaggedEntries } from './page-entries.ts'
+import { jsonLine, type Row, table } from './print.ts'
+import { documentOf, rowsOf } from './print-report.ts'
+
+/** So many entries of a page are shown to people. */
+const MOST_SHOWN = 50
+const NOT_FOUND =
+  'Only responses of routes with invalidateOnUnsafe carry the tag of their URL. Its query must be that of their key'
+
+/** What was found of a page. */
+interface PageReport extends TaggedEntries {
+  readonly page: string
+  readonly reports: readonly KeyReport[]
+  readonly notes: readonly string[]
+}
+
+/** Shows every entry that carries the tag of a page. @throws CommandError, also after it has shown them, when it could not search the whole namespace. */
+export async function inspectPage({ connection, json, terminal }: CommandContext, page: string): Promise<void> {
+  const found = await findTagged(connection, urlTagsOf(page), (searched) =>
+    terminal.err(`${countOf(searched)} searched so far.`),
+  )
+  const reports: KeyReport[] = []
+  for (const key of json ? found.keys : found.keys.slice(0, MOST_SHOWN)) reports.push(await reportOn(connection, key))
+  const empty = found.searched === 0 ? await emptyNamespaceNote(connection) : undefined
+  const notes = empty === undefined ? [] : [empty]
+  const report = { page, reports, notes, ...found }
+  terminal.out(json ? jsonLine(pageDocument(report)) : pageText(report))
+  if (!found.complete)
+    throw new CommandError(
+      1,
+      `The time was over after ${countOf(found.searched)}; the others were not searched.`,
+      'Allow more time, such as --timeout 1m.',
+    )
+}
+
+function pageText({ page, keys, searched, reports, notes }: PageReport): string {
+  const hidden = keys.length - reports.length
+  const all = [
+    ...notes,
+    ...(hidden > 0 ? [`${countOf(hidden)} more; --json shows all of them`] : []),
+    ...(keys.length === 0 && searched > 0 ? [NOT_FOUND] : []),
+  ]
+  const noteRows: readonly Row[] = all.length === 0 ? [] : [['note', ...all]]
+  const found = `${countOf(keys.length)} with the tag of this URL, of ${countOf(searched)} in the namespace`
+  const head = table([['page', page], ['found', found], ...noteRows])
+  return [head, ...reports.map((report) => table(rowsOf(report)))].join('\n\n')
+}
+
+function pageDocument({ page, searched, complete, reports, notes }: PageReport): object {
+  return { page, searched, complete, entries: reports.map(documentOf), notes }
+}
+
+function countOf(entries: number): string {
+  return `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`
+}

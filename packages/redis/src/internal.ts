@@ -1,0 +1,13 @@
+// For the packages of this repository alone, which are released together: no promise of semantic versioning.
+export { pauseFleet } from './fleet-pause.ts'
+export { inspectKey } from './inspect.ts'
+export type { Server } from './link/client.ts'
+export { ClientLink } from './link/client-link.ts'
+export type { Link } from './link/link.ts'
+export { linkTo, type OpenLink } from './link/link-to.ts'
+export { makeNodeRedis } from './link/node-redis.ts'
+export { OwnClient } from './link/own-client.ts'
+export { DEFAULT_NAMESPACE, type RedisStoreSetup, storeSetup, urlRule } from './options.ts'
+export { decodeHead, isRecord } from './record.ts'
+export { RedisKeys } from './redis-keys.ts'
+export { storeOn } from './redis-store.ts'
