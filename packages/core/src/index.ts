@@ -40,7 +40,7 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvent, CacheEvents, EventName, Listener } from './events/cache-events.ts'
-export type { InspectedLease, LeaseHolder } from './history/lease-holder.ts'
+export type { InspectedLease, LeaseHolder } from './events/lease-holder.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/result.ts'
 export type {
@@ -68,7 +68,7 @@ export type {
 export { storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './store/refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
-export type { CacheStats, HitCounts } from './history/stats.ts'
+export type { CacheStats, HitCounts } from './activity.ts'
 export { failureCountLifetime } from './store/memory/key-state.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'

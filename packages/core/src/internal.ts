@@ -8,7 +8,7 @@ export { failureName, failureOf } from './errors.ts'
 export { makeEntry } from './entry.ts'
 export { hotKeyDigest } from './history/hot-keys.ts'
 export { formatDuration } from './history/format-duration.ts'
-export { leaseId } from './history/lease-holder.ts'
+export { leaseId } from './events/lease-holder.ts'
 export {
   answersAtOnce,
   booleanRule,

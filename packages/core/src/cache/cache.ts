@@ -16,7 +16,7 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { CacheStats } from '../history/stats.ts'
+import type { CacheStats } from '../activity.ts'
 import type { Explanation, HotKeyReport } from './explanation.ts'
 import type { Inspected } from './inspected.ts'
 

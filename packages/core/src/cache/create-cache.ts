@@ -23,7 +23,7 @@ import { type Runtime, runDetached } from '../runtime/runtime.ts'
 import { memoryStore } from '../store/memory/memory-store.ts'
 import { disabledStore } from '../store/disabled-store.ts'
 import { remoteStore } from '../store/remote/remote-store.ts'
-import { Activity } from '../history/stats.ts'
+import { Activity } from '../activity.ts'
 import type { Store } from '../store/store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { LeaseHolder } from '../history/lease-holder.ts'
+import type { LeaseHolder } from './lease-holder.ts'
 import type { Unreadable } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 

@@ -6,7 +6,7 @@ import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../pol
 import type { Pause } from './pause.ts'
 import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Activity } from '../history/stats.ts'
+import type { Activity } from '../activity.ts'
 import type { Store } from '../store/store.ts'
 
 /** The store, the policies and the services of one cache. `createCache` wires them. */

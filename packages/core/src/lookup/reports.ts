@@ -1,7 +1,7 @@
 import { ageOf, type Entry, freshForOf, promiseOf } from '../entry.ts'
 import type { EventChannel, Events } from '../events/events.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { Activity } from '../history/stats.ts'
+import type { Activity } from '../activity.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { CallState, Served } from './served.ts'
 

@@ -1,6 +1,6 @@
 import type { Entry, Unreadable, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
-import type { InspectedLease, LeaseHolder } from '../history/lease-holder.ts'
+import type { InspectedLease, LeaseHolder } from '../events/lease-holder.ts'
 
 /**
  * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), or the
