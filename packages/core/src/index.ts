@@ -1,4 +1,5 @@
 export type { ManyLoad, ManyLoader } from './batch/many-loader.ts'
+export type { Claim, ClaimedAlone, ClaimedLead, ClaimedValue } from './claimed.ts'
 export type { Cache, ReadResult } from './cache/cache.ts'
 export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
@@ -46,6 +47,7 @@ export type { Lookup } from './lookup/result.ts'
 export type {
   CacheOptions,
   CallOptions,
+  ClaimOptions,
   CloseOptions,
   EarlyRefreshOptions,
   ExplainOptions,

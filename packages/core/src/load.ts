@@ -77,13 +77,25 @@ export type Outcome =
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: no lease was granted or asked
  * for, because the key is uncacheable or held off, the cache is paused, or the caller's `waitTimeout` was over; the load, if any, ran without one. `away`: the
  * store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background refresh found
- * `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key.
+ * `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
  */
 export type Abandoned =
-  'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'no-waiters' | 'closed' | 'busy' | 'over-budget' | 'absent'
+  | 'held'
+  | 'cooling'
+  | 'changed'
+  | 'unleased'
+  | 'away'
+  | 'no-waiters'
+  | 'closed'
+  | 'busy'
+  | 'over-budget'
+  | 'absent'
+  | 'handed-over'
 
 /** The result of a key for which the loader of a batch returned no value. */
 export const ABSENT: unique symbol = Symbol('absent')
+/** Ends a load without a result: its lease goes to the next caller that wants one. */
+export const HANDED_OVER: unique symbol = Symbol('handed over')
 
 /**
  * Ends a caller's wait: an `AbortSignal`, or an object with these members that behaves like one. It is aborted at most once and

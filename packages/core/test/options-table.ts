@@ -158,6 +158,8 @@ const call = {
   },
 } satisfies Record<string, Row>
 
+const { onWaitTimeout: _onWaitTimeout, earlyRefresh: _earlyRefresh, ...claim } = call
+
 export const optionsTable: Record<string, Record<string, Row>> = {
   // What is taken fits to the default of the other of the pair.
   LeaseOptions: { duration: duration([0, 9.9], 10), maxHold: duration([0, 9.9], 5000) },
@@ -208,6 +210,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     runtime,
   },
   CallOptions: call,
+  ClaimOptions: { ...claim, hold: duration([false, 0, 9.9], 10) },
   SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, tags, codec },
   InvalidateOptions: { holdOff: duration([false], 0) },
   GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },

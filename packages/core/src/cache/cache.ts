@@ -1,10 +1,12 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Windows } from '../entry.ts'
+import type { Claim } from '../claimed.ts'
 import type { EventName, Listener } from '../events/cache-events.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from '../lookup/result.ts'
 import type {
   CallOptions,
+  ClaimOptions,
   CloseOptions,
   ExplainOptions,
   GetOptions,
@@ -72,6 +74,17 @@ export interface Cache {
    * console.log(value.total, status, age)
    */
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>>
+  /**
+   * Claims the key, for a host that calls no loader: a queue worker, a framework that only knows `get` and `set`. Brings the value, if there is one to serve or
+   * another caller loads it; else the lead, which its caller must end; else the right to load alone. Callers of `claim` and of `getOrSet` meet on one key.
+   *
+   * @example
+   * const claim = await cache.claim<string>('page:7', { hold: '10s' })
+   * if (claim.kind === 'value') console.log(claim.value)
+   * else if (claim.kind === 'lead') await claim.commit('<h1>Seven</h1>', { tags: ['product:7'] })
+   * @throws as `getOrSet`, but no error of a loader, and WaitTimeoutError never: the end of `waitTimeout` is the right to load alone.
+   */
+  claim<V>(key: string, options?: ClaimOptions<V>): Promise<Claim<V>>
   /**
    * Returns a fresh value from the memory store or the near cache, synchronously. Undefined also when an early refresh is due: `getOrSet` or
    * `lookup` then starts it.

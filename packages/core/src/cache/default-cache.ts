@@ -4,10 +4,12 @@ import { type PermitSource, ViewPermits } from '../flight/permits.ts'
 import type { EventName, Listener } from '../events/cache-events.ts'
 import { promiseOf } from '../entry.ts'
 import { isDigest, storedKey, storedKeys } from '../options/stored-key.ts'
+import type { Claim } from '../claimed.ts'
 import type { Loader } from '../load.ts'
 import { requireFunction } from '../option-rules/option-rules.ts'
 import type {
   CallOptions,
+  ClaimOptions,
   CloseOptions,
   ExplainOptions,
   GetOptions,
@@ -19,6 +21,7 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Lookup } from '../lookup/result.ts'
+import { Claims } from '../lookup/claims.ts'
 import { Lookups } from '../lookup/lookup.ts'
 import { callSettings, setSettings, viewSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
@@ -57,6 +60,7 @@ export class DefaultCache implements Cache {
   readonly #explainer: Explainer
   readonly #permits: PermitSource
   readonly #lookups: Lookups
+  readonly #claims: Claims
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
 
@@ -75,6 +79,7 @@ export class DefaultCache implements Cache {
     this.#explainer = explainer
     this.#permits = permits
     this.#lookups = new Lookups(coordinator, permits)
+    this.#claims = new Claims(coordinator, this.#lookups, settings, permits)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
   }
@@ -122,6 +127,10 @@ export class DefaultCache implements Cache {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  async claim<V>(key: string, options?: ClaimOptions<V>): Promise<Claim<V>> {
+    return (await this.#claims.claim(this.#acceptKey(key), key, options)) as Claim<V>
   }
 
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
@@ -192,8 +201,10 @@ export class DefaultCache implements Cache {
   async deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void> {
     const holdOff = holdOffTime('deleteMany', options)
     this.#lifecycle.throwIfClosed()
-    const stored = storedKeys(keys).map(([, key]) => key)
-    await this.#writer.deleteMany(stored, holdOff)
+    await this.#writer.deleteMany(
+      storedKeys(keys).map(([, key]) => key),
+      holdOff,
+    )
   }
 
   async expire(key: string, options?: InvalidateOptions): Promise<void> {
@@ -262,8 +273,7 @@ export class DefaultCache implements Cache {
   }
 
   async ready(options?: ReadyOptions): Promise<void> {
-    const timeout = readyTimeout(options)
-    await waitForStore(this.#coordinator.services, timeout, () => this.#lifecycle.throwIfClosed())
+    await waitForStore(this.#coordinator.services, readyTimeout(options), () => this.#lifecycle.throwIfClosed())
   }
 
   async close(options?: CloseOptions): Promise<void> {

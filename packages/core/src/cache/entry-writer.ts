@@ -25,7 +25,7 @@ export class EntryWriter {
   }
 
   async set(key: string, value: unknown, settings: Settings): Promise<void> {
-    refuseThenable(value)
+    refuseThenable('set', value)
     const { store, runtime, codecCheck } = this.#coordinator.services
     codecCheck.check(key, value, settings.codec)
     const answer = await store.put(key, newEntry(value, 0, settings, runtime.random()), settings.codec)

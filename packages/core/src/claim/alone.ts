@@ -1,3 +1,4 @@
+import type { ClaimedAlone } from '../claimed.ts'
 import type { Call } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Flight } from '../flight/flight.ts'
@@ -9,6 +10,9 @@ import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
 import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } from './settle-flight.ts'
 
+/** Why a load has no lease. */
+export type AloneWhy = ClaimedAlone['why']
+
 /**
  * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
  * settles the flight, and never rejects.
@@ -16,14 +20,16 @@ import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } f
 export async function loadAlone(
   flight: Flight,
   call: Call,
+  why: AloneWhy,
   services: EngineServices,
   permit: LoadPermit = new LoadPermit(call.permits),
 ): Promise<void> {
   flight.setStep(permit)
   try {
-    const answer = await permit.acquireFor(flight)
-    if (answer.kind === 'refused') settleAbandoned(flight, answer.why)
-    else await loadUnleased(flight, call, 'unleased', services, permit)
+    // A claim that brings no lead is no load: it needs no permit.
+    const answer = call.handOut === undefined ? await permit.acquireFor(flight) : undefined
+    if (answer?.kind === 'refused') settleAbandoned(flight, answer.why)
+    else await loadUnleased(flight, call, why, services, permit)
   } catch (error) {
     settleBroken(flight, error)
   } finally {
@@ -35,17 +41,23 @@ export async function loadAlone(
 export async function loadUnleased(
   flight: Flight,
   call: Call,
-  why: 'unleased' | 'away',
+  why: AloneWhy,
   services: EngineServices,
   permit: LoadPermit,
 ): Promise<void> {
-  if (flight.background) return settleAbandoned(flight, why)
+  const abandoned = why === 'away' ? 'away' : 'unleased'
+  if (flight.background) return settleAbandoned(flight, abandoned)
+  if (call.handOut !== undefined) {
+    flight.settleJoiners('load-alone')
+    call.handOut.onAlone(why)
+    return settleAbandoned(flight, abandoned)
+  }
   // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
   // tell, and the late joiner gets the value.
-  if (why === 'unleased') flight.letLateJoinersReadAgain()
+  if (why !== 'away') flight.letLateJoinersReadAgain()
   const load = new LoadRun(call, services, permit, () => flight.settleJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
-  const outcome = settle(flight, call.settings, loaded, why)
+  const outcome = settle(flight, call.settings, loaded, abandoned)
   emitOutcome(services, flight, outcome, took, false)
 }
 

@@ -58,6 +58,7 @@ class Claim implements FlightStep {
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
     this.#permit = new LoadPermit(call.permits, this.#waiter)
     flight.setStep(this)
+    call.handOut?.onFlight(flight)
   }
 
   stopWaiting(): void {
@@ -181,10 +182,10 @@ class Claim implements FlightStep {
         // Unshareable: each caller loads alone. Shareable: one load without a lease, for all.
         if (!answer.share && !flight.background)
           return flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
-        return loadUnleased(flight, this.#call, 'unleased', this.#services, this.#permit)
+        return loadUnleased(flight, this.#call, 'uncacheable', this.#services, this.#permit)
       case 'held-off':
         this.#suppressRefresh(entry, answer.remaining)
-        return loadUnleased(flight, this.#call, 'unleased', this.#services, this.#permit)
+        return loadUnleased(flight, this.#call, 'held-off', this.#services, this.#permit)
       case 'away':
         return this.#loadWithoutStore('acquire', answer)
     }

@@ -1,4 +1,4 @@
-import { ABSENT, type Outcome } from '../load.ts'
+import { type Abandoned, ABSENT, type Outcome } from '../load.ts'
 import { ZERO_TTL } from '../options/parse-call-options.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
@@ -57,7 +57,9 @@ class LeasedLoad {
     const { activity } = this.#services
     activity.leases += 1
     try {
-      this.#renewals = new KeepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
+      const { handOut } = this.#call
+      if (handOut !== undefined) handOut.onLead(this.#lease)
+      else this.#renewals = new KeepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
       this.#ending = true
       // Renewed meanwhile: in a burst, the step that ends the lease may wait for its turn for longer than the lease lasts.
@@ -83,7 +85,7 @@ class LeasedLoad {
     return outcome
   }
 
-  async #abandon(why: 'closed' | 'no-waiters'): Promise<Outcome> {
+  async #abandon(why: Abandoned): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
     settleAbandoned(this.#flight, why)
     await releasing

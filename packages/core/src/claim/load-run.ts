@@ -6,7 +6,7 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import { ageOf, type Entry } from '../entry.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
 import { LoadTimeoutError } from '../errors.ts'
-import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
+import { HANDED_OVER, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
 import { type LoadControls, LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
 import { currentLoadScope, leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
@@ -20,8 +20,8 @@ export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The loader threw, or reached `loadTimeout`. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** The cache was closed, or nobody waited any more when the loader call of the batch began. */
-  | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' }
+  /** The cache was closed; or nobody waited any more when the loader call of the batch began; or the holder of a claim gave it up. */
+  | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' | 'handed-over' }
 
 export interface UncacheableMark {
   readonly for: number
@@ -136,7 +136,8 @@ export class LoadRun implements FlightStep, LoadControls {
     const { loader } = this.#call
     // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
     runInLoad(scope, async () => await loader(load)).then(
-      (value) => this.#end({ kind: 'value', value }),
+      (value) =>
+        this.#end(value === HANDED_OVER ? { kind: 'abandoned', why: 'handed-over' } : { kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
   }

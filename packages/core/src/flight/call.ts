@@ -1,11 +1,13 @@
 import { type Entry, expiredVersion, type Version } from '../entry.ts'
+import type { ClaimedAlone } from '../claimed.ts'
 import type { Load, Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
-import type { Read } from '../store/answers.ts'
+import type { Lease, Read } from '../store/answers.ts'
 import type { SharedWaiter } from './admission-control.ts'
 import type { Awaiters } from './awaited-call.ts'
 import type { EngineServices } from './engine-services.ts'
+import type { Flight } from './flight.ts'
 import type { PermitSource } from './permits.ts'
 
 let calls = 0
@@ -35,6 +37,20 @@ export interface Call {
   readonly previousVersion?: PreviousVersion | undefined
   /** Given for one key of a batch. */
   readonly batch?: CallBatch | undefined
+  /** Given for a claim: its caller gets the lead instead of a load that runs under it. */
+  readonly handOut?: HandOut | undefined
+}
+
+/** Where the flight of a claim leaves what it got. The lease is its holder's to renew. */
+export interface HandOut {
+  /** True once the claim is the caller's: its call asks no more. */
+  readonly given: boolean
+  /** The call began a flight. */
+  onFlight(flight: Flight): void
+  /** The flight got the lease; the loader of the call runs next. */
+  onLead(lease: Lease): void
+  /** The flight may load only without a lease. */
+  onAlone(why: ClaimedAlone['why']): void
 }
 
 /** A call for one key, which accepts any entry. A class: see docs/decisions/0013. */

@@ -1,4 +1,4 @@
-import { loadAlone } from '../claim/alone.ts'
+import { type AloneWhy, loadAlone } from '../claim/alone.ts'
 import { claim } from '../claim/claim.ts'
 import { LoadPermit } from '../claim/load-permit.ts'
 import { isSameCodec } from '../codec/codec.ts'
@@ -74,6 +74,7 @@ export class FlightJoiner {
     call: Call,
     fallback: Entry | undefined,
     state: CallState,
+    why: AloneWhy,
     permit?: LoadPermit,
   ): Promise<Served | undefined> {
     const flight = new Flight(call.storedKey, state.id, false)
@@ -84,7 +85,7 @@ export class FlightJoiner {
     if (removeWaiter === undefined) return this.#refuse(part)
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
-    this.#coordinator.flights.register(flight, loadAlone(flight, call, this.#services, permit))
+    this.#coordinator.flights.register(flight, loadAlone(flight, call, why, this.#services, permit))
     return this.#serve(await waiting, part)
   }
 
@@ -134,7 +135,7 @@ export class FlightJoiner {
         state.reElected = true
         return undefined
       case 'load-alone':
-        return this.loadAlone(call, part.fallback, state)
+        return this.loadAlone(call, part.fallback, state, 'uncacheable')
       case 'loaded':
         return serveLoaded(result.value, result.freshFor, state, ownFlight)
       case 'absent':
@@ -168,9 +169,11 @@ export class FlightJoiner {
     if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: state.waited })
     const stale = this.#fallback(part, now, flight)
     if (stale !== undefined) return stale
+    if (call.handOut !== undefined) return this.loadAlone(call, part.fallback, state, 'wait-timeout')
     if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(call.permits)
-      if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, part.fallback, state, permit)
+      if (permit.tryAcquire(admission.isInsideLoad()))
+        return this.loadAlone(call, part.fallback, state, 'wait-timeout', permit)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)
   }

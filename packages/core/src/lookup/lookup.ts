@@ -14,7 +14,7 @@ import { orAbort } from './abort-listeners.ts'
 import { FlightJoiner } from './join-flight.ts'
 import { Reports } from './reports.ts'
 import type { Lookup } from './result.ts'
-import { CallState, lookupOf, type Served, identity, serveEntry, valueOf } from './served.ts'
+import { CallState, lookupOf, type Served, identity, serveEntry, serveLoaded, valueOf } from './served.ts'
 
 /** Makes the answer of the called method of what the call is served. */
 type Finish<T> = (served: Served) => T | Promise<T>
@@ -130,6 +130,7 @@ export class Lookups {
           ? await this.#loadAlone(call, state)
           : await this.#claim(call, state, read)
       if (loaded !== undefined) return finish(loaded)
+      if (call.handOut?.given === true) return finish(serveLoaded(undefined, 0, state, undefined))
       state.readAt = this.#services.runtime.elapsed()
       read = this.#coordinator.paused ? undefined : await this.#read(call, (answer) => answer)
       const found = read === undefined ? undefined : this.#serve(call, state, read)
@@ -180,7 +181,7 @@ export class Lookups {
   /** Loads without reading the store and without joining. */
   #loadAlone(call: Call, state: CallState): Promise<Served | undefined> {
     this.#noteMiss(call, state)
-    return this.#joiner.loadAlone(call, undefined, state)
+    return this.#joiner.loadAlone(call, undefined, state, this.#coordinator.paused ? 'paused' : 'uncacheable')
   }
 
   /**

@@ -56,9 +56,9 @@ export function explainTimeout(verb: 'explain' | 'hotKeys', options: ExplainOpti
 }
 
 /** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */
-export function refuseThenable(value: unknown): void {
+export function refuseThenable(verb: 'set' | 'commit', value: unknown): void {
   if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
-    throw new InvalidOptionError('set.value', value, 'a value; await a promise first')
+    throw new InvalidOptionError(`${verb}.value`, value, 'a value; await a promise first')
 }
 
 /** @throws InvalidOptionError */

@@ -148,6 +148,12 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   readonly signal?: CallerSignal | undefined
 }
 
+/** Options of `claim`. `waitTimeout` ends in the right to load alone, and no claim is an early refresh. */
+export interface ClaimOptions<V = unknown> extends Omit<CallOptions<V>, 'onWaitTimeout' | 'earlyRefresh'> {
+  /** How long the lead lasts, unless its holder renews it or ends it before. At its end another caller may lead. Default: `lease.duration`. */
+  readonly hold?: Duration | undefined
+}
+
 /** Options of `with`. */
 export interface ViewOptions extends CallOptions {
   /** The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`. Default: no limit but the cache's. */

@@ -26,7 +26,7 @@ import {
   ttlRow,
   windowRule,
 } from './option-rows.ts'
-import type { CallOptions, SetOptions, ViewOptions, WrapOptions } from './options.ts'
+import type { CallOptions, ClaimOptions, SetOptions, ViewOptions, WrapOptions } from './options.ts'
 import { requireTtl, type Settings } from './settings.ts'
 
 const signalRule = objectRule<CallerSignal>(
@@ -72,6 +72,9 @@ const setRows: OptionRows<SetOptions> = {
   codec: codecRow,
 }
 
+/** The hold of a claim ends so long before the time-out of its load, ms: it is no failure. */
+const HOLD_ENDS_FIRST = 1000
+
 /** The `ttl` of a result that its loader does not keep. */
 export const ZERO_TTL = 0
 
@@ -94,6 +97,25 @@ const keepRows: OptionRows<KeepOptions> = {
 /** The settings of one call: the very object of the cache where the call brings no options. */
 export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
   return options === undefined ? base : applyOptions(base, options, callRows, owner)
+}
+
+const { onWaitTimeout: _onWaitTimeout, earlyRefresh: _earlyRefresh, ...claimable } = callRows
+
+const claimRows: OptionRows<ClaimOptions> = {
+  ...claimable,
+  hold: row(durationRule(10), (settings, value) => (settings.leaseDuration = value)),
+}
+
+/** The settings of a claim: its lease lasts `hold` unless its holder renews it, and its load ends with it. */
+export function claimSettings(base: Settings, options: object | undefined): Settings {
+  const settings = applyOptions(base, options ?? {}, claimRows, 'claim')
+  const maxHold = settings.maxHold ?? settings.loadTimeout + settings.leaseDuration
+  if (settings.leaseDuration > maxHold)
+    throw new InvalidOptionError('claim.hold', settings.leaseDuration, `at most lease.maxHold (${maxHold} ms)`)
+  settings.maxHold = maxHold
+  settings.loadTimeout = maxHold + HOLD_ENDS_FIRST
+  settings.earlyRefresh = undefined
+  return settings
 }
 
 const viewRows = { ...callRows, maxLoads: maxLoadsRow } satisfies OptionRows<ViewOptions>
@@ -130,6 +152,6 @@ export function setSettings(base: Settings, options: object | undefined): Settin
 }
 
 /** The windows and tags that a result is kept with: those of the call, changed by the loader's `load.keep`. */
-export function withKeepOptions(settings: Settings, options: KeepOptions): Settings {
-  return applyOptions(settings, options, keepRows, 'load.keep')
+export function withKeepOptions(settings: Settings, options: KeepOptions, owner = 'load.keep'): Settings {
+  return applyOptions(settings, options, keepRows, owner)
 }

@@ -1,0 +1,113 @@
+import type { Claim, ClaimedAlone, ClaimedValue } from '../claimed.ts'
+import type { Call, HandOut } from '../flight/call.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { Deferred } from '../flight/deferred.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
+import type { Flight } from '../flight/flight.ts'
+import { HANDED_OVER, type Load } from '../load.ts'
+import type { PermitSource } from '../flight/permits.ts'
+import { claimSettings } from '../options/parse-call-options.ts'
+import { requireTtl, type Settings } from '../options/settings.ts'
+import type { Lease } from '../store/answers.ts'
+import { HeldLead } from './held-lead.ts'
+import type { Lookups } from './lookup.ts'
+import { identity, type Served, serveEntry } from './served.ts'
+
+/** Runs `cache.claim`: a call whose flight hands its lead out, where the flight of `getOrSet` runs a loader. */
+export class Claims {
+  readonly #services: EngineServices
+  readonly #lookups: Lookups
+  readonly #settings: Settings
+  readonly #permits: PermitSource
+
+  /** `settings`, `permits`: those of the cache, or of a view of it. */
+  constructor(coordinator: LoadCoordinator, lookups: Lookups, settings: Settings, permits: PermitSource) {
+    this.#services = coordinator.services
+    this.#lookups = lookups
+    this.#settings = settings
+    this.#permits = permits
+  }
+
+  claim(key: string, requestedKey: string, options: object | undefined): Promise<Claim<unknown>> {
+    const settings = claimSettings(this.#settings, options)
+    requireTtl(settings)
+    const entry = this.#lookups.peek(key, settings)
+    if (entry !== undefined) {
+      this.#lookups.noteHit(key, entry)
+      const atOnce = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
+      return Promise.resolve(valueOf(serveEntry(settings, entry, 'fresh', atOnce)))
+    }
+    const claiming = new Claiming(settings, this.#services)
+    const loader = (load: Load<never>): unknown => claiming.onLoad(load)
+    const call: Call = { storedKey: key, requestedKey, loader, settings, permits: this.#permits, handOut: claiming }
+    this.#lookups.run(call, identity).then(
+      (served) => claiming.onServed(served),
+      (error: unknown) => claiming.onError(error),
+    )
+    return claiming.answer
+  }
+}
+
+function valueOf({ value, status, from, age, freshFor }: Served): ClaimedValue<unknown> {
+  return { kind: 'value', value, status, from, age, freshFor }
+}
+
+/** One call of `claim`, until it has its answer. A lead that its flight gets after that is handed over. */
+class Claiming implements HandOut {
+  readonly #settings: Settings
+  readonly #services: EngineServices
+  readonly #answer = new Deferred<Claim<unknown>>()
+  #isAnswered = false
+  #flight: Flight | undefined
+  #lease: Lease | undefined
+
+  constructor(settings: Settings, services: EngineServices) {
+    this.#settings = settings
+    this.#services = services
+  }
+
+  get answer(): Promise<Claim<unknown>> {
+    return this.#answer.promise
+  }
+
+  get given(): boolean {
+    return this.#isAnswered
+  }
+
+  onFlight(flight: Flight): void {
+    this.#flight = flight
+  }
+
+  onLead(lease: Lease): void {
+    this.#lease = lease
+  }
+
+  onAlone(why: ClaimedAlone['why']): void {
+    this.#resolve({ kind: 'alone', why })
+  }
+
+  /** The loader of the call: hands the lead out, and returns what its holder ends it with. */
+  onLoad(load: Load<never>): unknown {
+    if (this.#isAnswered || this.#flight === undefined || this.#lease === undefined) return HANDED_OVER
+    const held = new HeldLead(load, this.#flight, this.#lease, this.#settings, this.#services)
+    this.#resolve(held.handOut())
+    return held.result
+  }
+
+  /** The call was served what others have stored or loaded. A stale entry is this call's to refresh, if the flight that it began behind it gets the lease. */
+  onServed(served: Served): void {
+    const { refresh } = served
+    if (refresh?.background !== true || refresh !== this.#flight) this.#resolve(valueOf(served))
+    else void refresh.outcome.then(() => this.#resolve(valueOf(served)))
+  }
+
+  onError(error: unknown): void {
+    this.#isAnswered = true
+    this.#answer.reject(error)
+  }
+
+  #resolve(claim: Claim<unknown>): void {
+    this.#isAnswered = true
+    this.#answer.resolve(claim)
+  }
+}
