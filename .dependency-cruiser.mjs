@@ -29,6 +29,17 @@ const columns = {
     policy: 'policy/(?!policy.ts)',
     interfaces: '(?:store/(?:store|answers|tag-expiry|refresh-quota)|policy/policy).ts',
   },
+  redis: {
+    index: '(?:index|internal).ts',
+    store: '(?:redis-store|store-parts|options|set-up-check|client-settings|inspect|questions).ts',
+    leases: 'leases/(?!lease-value.ts)',
+    entries: 'entries/(?!record.ts)',
+    tags: 'tags/',
+    lua: 'lua/',
+    notices: 'notices/(?!wake-message.ts)',
+    link: 'link/',
+    formats: '(?:leases/lease-value|entries/record|notices/wake-message).ts',
+  },
   http: {
     index: '(?:index|internal).ts',
     'node-exchange': 'node-exchange.ts',
@@ -75,6 +86,13 @@ const engineRules = [
   rule('core-store-names-no-policy', { path: filesOf('core', [store]) }, { path: filesOf('core', [policy]) }),
 ]
 
+/** Sharded notices are an option of `notices/`: only its interface knows them. */
+const shardedRule = rule(
+  'redis-sharded-notices-stay-behind-their-interface',
+  { path: '^packages/redis/src/', pathNot: '^packages/redis/src/notices/(?:notices[.]ts$|sharded/)' },
+  { path: '^packages/redis/src/notices/sharded/' },
+)
+
 /** A package is imported by its name, which leads to its build where there is one. */
 function packageRule([name, others]) {
   const allowed = `^(?:packages|@cattlegrid)/(?:${[name, ...others].join('|')})(?:/|$)`
@@ -95,7 +113,7 @@ const nameRule = rule(
 )
 
 export default {
-  forbidden: [...columnRules, ...engineRules, ...packageRules, nameRule],
+  forbidden: [...columnRules, ...engineRules, shardedRule, ...packageRules, nameRule],
   options: {
     parser: 'swc',
     // Imports of types count, too.

@@ -1,11 +1,11 @@
-// Turns packages/redis/src/lua/*.lua into packages/redis/src/lua.generated.ts, so that the build needs no loader and a
+// Turns packages/redis/src/lua/*.lua into packages/redis/src/lua/sources.generated.ts, so that the build needs no loader and a
 // package no files beside its JavaScript. `--check` writes nothing and fails when the committed file is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const sources = 'packages/redis/src/lua'
-export const generated = 'packages/redis/src/lua.generated.ts'
+export const generated = 'packages/redis/src/lua/sources.generated.ts'
 
 /** `commit-temporary.lua` → `commitTemporary` */
 const keyOf = (file) => file.replace(/\.lua$/, '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())

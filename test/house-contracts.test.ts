@@ -31,7 +31,7 @@ holds(
     [
       'a generated file that is behind',
       put({ body: 'return KEYS[1] .. ARGV[1]' }),
-      'packages/redis/src/lua.generated.ts:1',
+      'packages/redis/src/lua/sources.generated.ts:1',
       'out of date',
     ],
   ],

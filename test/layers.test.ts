@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Files, runOn } from './house/broken-law.ts'
 
 const core = 'packages/core/src'
+const redis = 'packages/redis/src'
 const http = 'packages/http/src'
 
 /** A tree with a file of each layer, and a package that is built. */
@@ -12,6 +13,11 @@ const tree: Files = {
     ['index', 'cache/create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'claim/lead', 'flight/flight']
       .concat(['options/options', 'store/store', 'store/near-store', 'policy/policy', 'policy/freshness', 'entry'])
       .map((name) => [`${core}/${name}.ts`, 'export interface A { a: 1 }\n']),
+  ),
+  ...Object.fromEntries(
+    ['redis-store', 'leases/lease-steps', 'leases/lease-value', 'entries/read-entry', 'entries/record']
+      .concat(['lua/scripts', 'notices/notices', 'notices/sharded/sharded-notices', 'link/link', 'redis-keys'])
+      .map((name) => [`${redis}/${name}.ts`, 'export interface A { a: 1 }\n']),
   ),
   [`${http}/lookup/response-loader.ts`]: 'export interface A { a: 1 }\n',
   [`${http}/route/route.ts`]: 'export interface A { a: 1 }\n',
@@ -56,6 +62,24 @@ const imports: readonly Import[] = [
   ],
   ['a route knows its lookup', `${http}/route/a.ts`, '../lookup/response-loader.ts', 'http-route-imports-downward'],
   ['a lookup knows its route', `${http}/lookup/a.ts`, '../route/route.ts'],
+  ['a lease knows its store', `${redis}/leases/a.ts`, '../redis-store.ts', 'redis-leases-imports-downward'],
+  ['a lease knows entries', `${redis}/leases/b.ts`, '../entries/read-entry.ts'],
+  ['entries know leases', `${redis}/entries/a.ts`, '../leases/lease-steps.ts', 'redis-entries-imports-downward'],
+  ['tags know entries', `${redis}/tags/a.ts`, '../entries/read-entry.ts', 'redis-tags-imports-downward'],
+  ['tags know the record of an entry', `${redis}/tags/b.ts`, '../entries/record.ts'],
+  ['scripts know how entries are read', `${redis}/lua/a.ts`, '../entries/read-entry.ts', 'redis-lua-imports-downward'],
+  ['scripts know the value of a lease', `${redis}/lua/b.ts`, '../leases/lease-value.ts'],
+  ['notices know scripts', `${redis}/notices/a.ts`, '../lua/scripts.ts', 'redis-notices-imports-downward'],
+  ['a link knows notices', `${redis}/link/a.ts`, '../notices/notices.ts', 'redis-link-imports-downward'],
+  ['a format knows the link', `${redis}/entries/record.ts`, '../link/link.ts', 'redis-formats-imports-downward'],
+  ['the names of keys know a format', `${redis}/b.ts`, './entries/record.ts', 'redis-leaf-imports-leaves'],
+  [
+    'a store knows sharded notices',
+    `${redis}/redis-store.ts`,
+    './notices/sharded/sharded-notices.ts',
+    'redis-sharded-notices-stay-behind-their-interface',
+  ],
+  ['the interface of notices knows sharded ones', `${redis}/notices/notices.ts`, './sharded/sharded-notices.ts'],
   ['a store knows HTTP', 'packages/redis/src/a.ts', '@cattlegrid/http', 'redis-imports-core'],
   ['the command line shows what HTTP stores', 'packages/cli/src/a.ts', '@cattlegrid/http'],
   [

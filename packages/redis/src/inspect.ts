@@ -1,9 +1,9 @@
 import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
-import type { RedisKeys } from './redis-keys.ts'
-import { inspectLease } from './lease-value.ts'
+import { entryOf, expiryOf } from './entries/decode-entry.ts'
+import { decodeRecord } from './entries/record.ts'
+import { inspectLease } from './leases/lease-value.ts'
 import type { Link } from './link/link.ts'
-import { decodeRecord } from './record.ts'
-import { entryOf, expiryOf } from './decode-entry.ts'
+import type { RedisKeys } from './redis-keys.ts'
 
 const builtInCodecs: readonly Codec[] = [json, structured, raw]
 

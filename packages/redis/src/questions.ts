@@ -1,8 +1,8 @@
 import type { Answers, Away, Runtime } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
+import type { StepRunner } from './link/step-runner.ts'
+import type { AnswerLimits, Scripts } from './lua/scripts.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import type { AnswerLimits, Scripts } from './scripts.ts'
-import type { StepRunner } from './step-runner.ts'
 
 /** The first word of a question on the channel. Versions that do not know it ignore the message. */
 const ASK = 'ask'

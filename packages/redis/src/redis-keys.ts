@@ -1,5 +1,3 @@
-import { groupOf, tagOf } from './slot-groups.ts'
-
 /** Braces would end the hash tag early, `%` starts an escape, and UTF-8 cannot encode half a surrogate pair. */
 const UNSAFE = /[%{}]|\p{Surrogate}/gu
 /** Matches keys that need no escape: nearly all. */
@@ -46,7 +44,6 @@ export class RedisKeys {
   /** The key of the pause of all processes. */
   readonly pause: string
   readonly #prefix: string
-  readonly #shardedChannels: string[] = []
 
   constructor(namespace: string) {
     this.#prefix = `${namespace}:`
@@ -60,19 +57,6 @@ export class RedisKeys {
   /** The list of the answers to a question. */
   answers(question: string): string {
     return `${this.#prefix}{%answers}:${question}`
-  }
-
-  /** The sharded channel of the notices about a key. */
-  shardedChannel(key: string): string {
-    return this.channelOfGroup(this.groupOf(key))
-  }
-
-  groupOf(key: string): number {
-    return groupOf(`{${escapeKey(key)}}`)
-  }
-
-  channelOfGroup(group: number): string {
-    return (this.#shardedChannels[group] ??= `${this.channel}:{${tagOf(group)}}`)
   }
 
   entry(key: string): string {

@@ -25,14 +25,14 @@ import type {
   TagsInvalidated,
 } from '@cattlegrid/core'
 import { queueMicrotask } from '@cattlegrid/core/internal'
-import { clearNamespace } from './clear.ts'
+import { clearNamespace } from './entries/clear.ts'
 import { inspectKey } from './inspect.ts'
-import { awayAfter } from './link/link.ts'
 import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
+import { awayAfter } from './link/link.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
 import { probe } from './set-up-check.ts'
 import { type StoreParts, storeParts } from './store-parts.ts'
-import { readTagNumbers } from './tag-numbers.ts'
+import { readTagNumbers } from './tags/tag-numbers.ts'
 
 /**
  * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With `client`, it never connects or closes that client, and
@@ -80,9 +80,9 @@ class RedisStore implements Store {
   constructor({ link, close }: OpenLink, setup: RedisStoreSetup) {
     this.#parts = storeParts(link, setup)
     this.#closeLink = close
-    const { nodes, sharded } = this.#parts
+    const { nodes, notices } = this.#parts
     this.nodes = nodes
-    this.hears = sharded && ((key) => sharded.hears(key))
+    this.hears = notices.hears
   }
 
   get starting(): Promise<void> | undefined {
@@ -110,9 +110,9 @@ class RedisStore implements Store {
   }
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {
-    // Before the acquire: a notice of the end of a lease that is held must find the subscription.
-    this.#parts.sharded?.await(key)
-    return this.#parts.leases.acquire(key, request)
+    const { leases, notices } = this.#parts
+    notices.expect(key)
+    return leases.acquire(key, request)
   }
 
   renew(lease: Lease, duration: number): Promise<Renewed> {
@@ -205,11 +205,10 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    const { notices, pause, pending, reader, sharded, steps } = this.#parts
+    const { notices, pause, pending, reader, steps } = this.#parts
     pending.close()
     steps.close()
     reader.forgetAll()
-    sharded?.close()
     pause.close()
     notices.close()
     await this.#closeLink()

@@ -1,11 +1,10 @@
 import { clientSettingsWarning } from './client-settings.ts'
-import { evictionWarning } from './eviction.ts'
 import type { Link } from './link/link.ts'
+import type { StepRunner } from './link/step-runner.ts'
+import type { Scripts } from './lua/scripts.ts'
+import type { ServerClocks } from './lua/server-clock.ts'
 import type { RedisStoreSetup } from './options.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import type { Scripts } from './scripts.ts'
-import type { ServerClocks } from './server-clock.ts'
-import type { StepRunner } from './step-runner.ts'
 
 export interface Probed {
   readonly link: Link
@@ -44,4 +43,23 @@ export function checkSetUp(setUp: SetUpCheck): void {
   void steps.run(() => link.send(key, ['PUBLISH', redisKeys.channel, ''], 'text'))
   if (client !== undefined) warnOf(clientSettingsWarning(client, namespace))
   void evictionWarning(link, key).then(warnOf)
+}
+
+/** A warning if the server evicts leases before entries; undefined otherwise, or if it does not say. `key` names the master to ask. */
+async function evictionWarning(link: Link, key: string): Promise<string | undefined> {
+  const memory = await memoryOf(link, key)
+  if (!/^maxmemory_policy:volatile-ttl\r?$/m.test(memory) || /^maxmemory:0\r?$/m.test(memory)) return undefined
+  return (
+    'Redis has `maxmemory-policy volatile-ttl`, which evicts leases first, because they expire soonest: when its memory is full, nothing is stored, and each ' +
+    'process loads on its own. Set `allkeys-lru` or `allkeys-lfu`; docs/redis.md says more.'
+  )
+}
+
+async function memoryOf(link: Link, key: string): Promise<string> {
+  try {
+    return String(await link.send(key, ['INFO', 'memory'], 'text'))
+  } catch {
+    // Not every user may ask, and not every service answers; the store needs it for nothing else.
+    return ''
+  }
 }

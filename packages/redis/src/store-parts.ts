@@ -1,23 +1,21 @@
 import type { Notice, Runtime, StoreNodes } from '@cattlegrid/core'
-import { DeniedCommands } from './denied-commands.ts'
-import { EntryWrites } from './entry-writes.ts'
-import { FleetPause } from './fleet-pause.ts'
-import { LeaseSteps } from './lease-steps.ts'
-import type { Link } from './link/link.ts'
-import { NoticeHub } from './notice-hub.ts'
+import { EntryWrites } from './entries/entry-writes.ts'
+import { EntryReader } from './entries/read-entry.ts'
+import { LeaseSteps } from './leases/lease-steps.ts'
+import { PendingReleases } from './leases/pending-releases.ts'
+import { Renewals } from './leases/renewals.ts'
+import { DeniedCommands } from './link/denied-commands.ts'
+import type { Link, LinkNodes } from './link/link.ts'
+import { StepRunner } from './link/step-runner.ts'
+import { Scripts } from './lua/scripts.ts'
+import { ServerClocks } from './lua/server-clock.ts'
+import { FleetPause } from './notices/fleet-pause.ts'
+import { channelsOfKeys, Notices } from './notices/notices.ts'
 import type { RedisStoreSetup } from './options.ts'
-import { Renewals } from './renewals.ts'
-import { PendingReleases } from './pending-releases.ts'
 import { Questions } from './questions.ts'
-import { EntryReader } from './read-entry.ts'
 import { RedisKeys } from './redis-keys.ts'
-import { Scripts } from './scripts.ts'
-import { ServerClocks } from './server-clock.ts'
 import { checkSetUp } from './set-up-check.ts'
-import { ShardedNotices } from './sharded-notices.ts'
-import { StepRunner } from './step-runner.ts'
-import { storeNodes } from './store-nodes.ts'
-import { TagSequence } from './tag-sequence.ts'
+import { TagSequence } from './tags/tag-sequence.ts'
 
 /** The parts that carry out the steps of a store on Redis. */
 export interface StoreParts {
@@ -34,8 +32,7 @@ export interface StoreParts {
   readonly writes: EntryWrites
   readonly questions: Questions
   readonly pause: FleetPause
-  readonly notices: NoticeHub
-  readonly sharded: ShardedNotices | undefined
+  readonly notices: Notices
 }
 
 /** Connects the parts of a store with each other: the one place that knows them all. */
@@ -46,12 +43,12 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const redisKeys = new RedisKeys(namespace)
   const denied = new DeniedCommands(warn, link.nodes === undefined, `~${namespace}:*`)
   const clocks = new ServerClocks(link, runtime)
-  const scripts = new Scripts(link, redisKeys, denied, clocks, shardedNotices)
+  const scripts = new Scripts(link, redisKeys, denied, clocks, channelsOfKeys(redisKeys.channel, shardedNotices))
   const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
   const reader = new EntryReader(link, redisKeys, runtime, denied)
   const steps = new StepRunner(link, denied)
   const sent = { link, runtime, redisKeys, clocks, scripts, steps }
-  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, (step) => steps.run(step))
+  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, steps)
   // The flights of this process that wait for the lease acquire it again.
   const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
   const renewals = new Renewals(scripts, runtime, link.nodes === undefined)
@@ -71,13 +68,30 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const pause = new FleetPause({ ...sent, announce })
   const check = (): void => checkSetUp({ ...sent, client, namespace, warn })
   const onNotice = noticeListener(reader, pause, check)
-  const onOther = (message: string): void => questions.receive(message)
-  const notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, onNotice, onOther)
-  const sharded =
-    shardedNotices && link.nodes !== undefined
-      ? new ShardedNotices({ link, nodes: link.nodes, redisKeys, runtime, maxSilence: watchdog, announce })
-      : undefined
-  return { ...sent, nodes, reader, pending, leases, writes, questions, pause, notices, sharded }
+  const notices = new Notices({
+    link,
+    channel: redisKeys.channel,
+    runtime,
+    maxSilence: watchdog,
+    sharded: shardedNotices,
+    onNotice,
+    onOther: (message) => questions.receive(message),
+  })
+  return { ...sent, nodes, reader, pending, leases, writes, questions, pause, notices }
+}
+
+/** The masters of a cluster, by what they hold for a store. */
+function storeNodes(nodes: LinkNodes, redisKeys: RedisKeys, clocks: ServerClocks, steps: StepRunner): StoreNodes {
+  return {
+    ofKey: (key) => nodes.addressOf(redisKeys.entry(key)),
+    ofTags: () => nodes.addressOf(redisKeys.tagSequence),
+    ofRefreshBudget: () => nodes.addressOf(redisKeys.refreshRate),
+    ping: (node) =>
+      steps.run(async () => {
+        await clocks.pingNode(node)
+        return { kind: 'done' }
+      }),
+  }
 }
 
 /** Learns from each notice before the caches do. `check` is called once, when the first connection for notices stands. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { luaSources } from '../src/lua.generated.ts'
+import { luaSources } from '../src/lua/sources.generated.ts'
 import { entryOf, found, isFresh, lead, LONG, put, request } from '../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 import { type Hook, tap } from './tap.ts'

@@ -1,6 +1,6 @@
 import type { RedisClient } from '@cattlegrid/redis'
-import { luaSources } from '../src/lua.generated.ts'
-import { script } from '../src/run-script.ts'
+import { luaSources } from '../src/lua/sources.generated.ts'
+import { script } from '../src/lua/run-script.ts'
 
 type Args = Parameters<RedisClient['sendCommand']>[0]
 

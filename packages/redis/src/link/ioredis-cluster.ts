@@ -1,6 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import {
   callIoRedis,
   disconnect,
@@ -10,7 +11,6 @@ import {
   OWN_SETTINGS,
   unrefOnConnect,
 } from './ioredis.ts'
-import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { type Connectable, OwnConnection } from './own-connection.ts'
 

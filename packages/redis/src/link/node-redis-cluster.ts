@@ -1,8 +1,8 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
-import { type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
 import { ConnectionStatus } from './connection-status.ts'
+import { type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
 import { listen, onceAny } from './shared-listeners.ts'
 import { userClient } from './watched-client.ts'
 

@@ -1,9 +1,9 @@
 import type { Runtime } from '@cattlegrid/core'
-import { Watchdog } from '../watchdog.ts'
 import { type Argument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { OwnConnection } from './own-connection.ts'
+import { Watchdog } from './watchdog.ts'
 
 export interface OwnClientSetup {
   readonly runtime: Runtime

@@ -1,9 +1,9 @@
 import type { Runtime } from '@cattlegrid/core'
-import { Watchdog } from '../watchdog.ts'
 import type { Argument, Client, ConnectableClient, ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NodeRedisClient, type RedisClient } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** A user's client of node-redis as the store uses it, and what ends that. `maxSilence`: as of `WatchedClient`; false: it is not watched. */
 export function userClient(

@@ -1,0 +1,96 @@
+import type { Notice, Runtime } from '@cattlegrid/core'
+import { queueMicrotask } from '@cattlegrid/core/internal'
+import type { Link } from '../link/link.ts'
+import { ShardedChannels } from './sharded/sharded-channels.ts'
+import { ShardedNotices } from './sharded/sharded-notices.ts'
+import { Subscription } from './subscription.ts'
+
+export interface NoticesSetup {
+  readonly link: Link
+  /** The channel of the namespace. */
+  readonly channel: string
+  readonly runtime: Runtime
+  /** How long a server may answer nothing before the connection to it is replaced, ms. */
+  readonly maxSilence: number | false
+  /** True: on a cluster, the notices about a key come over the channel of its group of slots. */
+  readonly sharded: boolean
+  /** Called with each notice before the listeners. */
+  readonly onNotice: (notice: Notice) => void
+  /** Gets the messages that are no notices. */
+  readonly onOther: (message: string) => void
+}
+
+/** Passes the notices of the namespace to every listener of the store. The subscription starts with the first listener. */
+export class Notices {
+  /** True while notices about the key arrive; undefined where those of all keys arrive alike. */
+  readonly hears: ((key: string) => boolean) | undefined
+  readonly #setup: NoticesSetup
+  readonly #subscription: Subscription
+  readonly #sharded: ShardedNotices | undefined
+  readonly #listeners = new Set<(notice: Notice) => void>()
+  #started = false
+
+  constructor(setup: NoticesSetup) {
+    const { link, channel, runtime, maxSilence, sharded, onOther } = setup
+    const announce = (notice: Notice): void => this.announce(notice)
+    this.#setup = setup
+    this.#subscription = new Subscription(link, channel, announce, onOther, runtime, maxSilence)
+    if (!sharded || link.nodes === undefined) return
+    const ofGroups = new ShardedNotices({ link, nodes: link.nodes, channel, runtime, maxSilence, announce })
+    this.#sharded = ofGroups
+    this.hears = (key) => ofGroups.hears(key)
+  }
+
+  /** Comes before an acquire: a notice of the end of a lease that is held must find the subscription. */
+  expect(key: string): void {
+    this.#sharded?.expect(key)
+  }
+
+  watch(listener: (notice: Notice) => void): () => void {
+    this.#listeners.add(listener)
+    if (!this.#started) this.#start()
+    else if (this.#subscription.connected) queueMicrotask(() => listener({ kind: 'connected' }))
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  /** Passes a notice to the listeners as if it came from the channel. */
+  announce(notice: Notice): void {
+    this.#setup.onNotice(notice)
+    for (const listener of this.#listeners) {
+      try {
+        listener(notice)
+      } catch {
+        // A listener that throws must not keep the notice from the others.
+      }
+    }
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#sharded?.close()
+    this.#subscription.close()
+  }
+
+  #start(): void {
+    this.#started = true
+    this.#subscription.start()
+    // In a microtask, so that the caller of `createCache` can still add a listener or connect the client.
+    queueMicrotask(() => {
+      if (!this.#setup.link.isOpen)
+        this.announce({
+          kind: 'warning',
+          message:
+            'The Redis client is not open: it was closed, or not told to connect. Call `await client.connect()`; until then, each process loads on its own.',
+        })
+    })
+  }
+}
+
+/** Names the channels, beside that of the namespace, on which a change of a key is published. */
+export function channelsOfKeys(channel: string, sharded: boolean): (key: string) => readonly string[] {
+  if (!sharded) return () => []
+  const channels = new ShardedChannels(channel)
+  return (key) => [channels.ofKey(key)]
+}

@@ -1,0 +1,216 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { CancelTimer, Notice, Runtime, StorePart } from '@cattlegrid/core'
+import type { Link, LinkNodes } from '../../link/link.ts'
+import { parseMessage } from '../wake-message.ts'
+import type { ShardConnection } from './shard-connection.ts'
+import { ShardConnections } from './shard-connections.ts'
+import { ShardedChannels } from './sharded-channels.ts'
+import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
+
+/** The time between two checks whether each group is subscribed at its present master, ms. */
+const CHECK_INTERVAL = 2000
+/** The time after which a lost connection is replaced, ms. */
+const RETRY_DELAY = 250
+/** So many keys of a group are woken when it is heard; the flights that wait for others poll. */
+const AWAITED_KEYS = 100
+
+/** A group of slots about whose keys this process wants the notices. */
+interface Group {
+  readonly number: number
+  readonly channel: string
+  /** Where its channel is subscribed, or is about to be. */
+  at: { readonly address: string; readonly connection: ShardConnection } | undefined
+  heard: boolean
+  /** True if listeners were told that its notices may be lost. */
+  lost: boolean
+  /** The keys that were acquired before the group was heard: a caller may wait for the end of their leases. */
+  readonly awaited: Set<string>
+}
+
+export interface ShardedNoticesSetup {
+  readonly link: Link
+  readonly nodes: LinkNodes
+  /** The channel of the namespace. */
+  readonly channel: string
+  readonly runtime: Runtime
+  /** How long a server may answer nothing before its connection is replaced, ms. */
+  readonly maxSilence: number | false
+  readonly announce: (notice: Notice) => void
+}
+
+/**
+ * The store's subscriptions to the channels of groups of slots: those that it was asked about, each at its present master, by one connection a master. A
+ * group is heard from the reply to its subscription until the connection is lost or the channel moves to another master.
+ */
+export class ShardedNotices {
+  readonly #setup: ShardedNoticesSetup
+  readonly #channels: ShardedChannels
+  readonly #groups = new Map<number, Group>()
+  readonly #connections: ShardConnections
+  readonly #pause: SubscriptionPause
+  /** Connections and timers must not keep the async context of the request that needs them first. */
+  readonly #scope = new AsyncResource('cattlegrid')
+  #cancelCheck: CancelTimer | undefined
+  #closed = false
+
+  constructor(setup: ShardedNoticesSetup) {
+    const { nodes, channel, runtime, maxSilence, announce } = setup
+    this.#setup = setup
+    this.#channels = new ShardedChannels(channel)
+    this.#connections = new ShardConnections({
+      nodes,
+      runtime,
+      maxSilence,
+      onMessage: (message) => this.#receive(message),
+      onMoved: (moved, connection) => this.#moved(moved, connection),
+      onEnd: (address, connection) => this.#ended(address, connection),
+    })
+    this.#pause = new SubscriptionPause(channel, runtime, (message) => announce({ kind: 'warning', message }))
+  }
+
+  /** True while notices about the key arrive; otherwise it begins to subscribe to the key's group. */
+  hears(key: string): boolean {
+    return this.#groupOf(key).heard
+  }
+
+  /** As `hears`, for a key whose lease is about to be acquired: if it ends before the group is heard, its waiters are woken then. */
+  expect(key: string): void {
+    const group = this.#groupOf(key)
+    if (!group.heard && group.awaited.size < AWAITED_KEYS) group.awaited.add(key)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancelCheck?.()
+    this.#connections.close()
+    this.#groups.clear()
+  }
+
+  #groupOf(key: string): Group {
+    const number = this.#channels.groupOf(key)
+    return this.#groups.get(number) ?? this.#scope.runInAsyncScope(() => this.#addGroup(number))
+  }
+
+  #addGroup(number: number): Group {
+    const channel = this.#channels.ofGroup(number)
+    const group: Group = { number, channel, at: undefined, heard: false, lost: false, awaited: new Set() }
+    if (this.#closed) return group
+    this.#groups.set(number, group)
+    void this.#subscribe(group)
+    if (this.#cancelCheck === undefined) this.#checkIn(CHECK_INTERVAL)
+    return group
+  }
+
+  async #subscribe(group: Group): Promise<void> {
+    const address = this.#setup.nodes.addressOf(group.channel)
+    const connection = this.#pause.isOver ? this.#connections.connectionTo(address) : undefined
+    if (connection === undefined) return
+    const at = (group.at = { address, connection })
+    try {
+      await connection.subscribe(group.channel)
+      if (group.at === at) this.#heard(group)
+    } catch (error) {
+      if (group.at === at) this.#refused(group, error)
+    }
+  }
+
+  #receive(message: string): void {
+    const notice = parseMessage(message)
+    if (notice !== undefined && !this.#closed) this.#setup.announce(notice)
+  }
+
+  #heard(group: Group): void {
+    group.heard = true
+    const awaited = [...group.awaited]
+    group.awaited.clear()
+    // Their leases may have ended before: the flights that wait acquire them again.
+    for (const key of awaited) this.#setup.announce({ kind: 'released', key })
+  }
+
+  #refused(group: Group, error: unknown): void {
+    group.at = undefined
+    if (this.#closed) return
+    if (isRefusal(error)) this.#pause.begin(error)
+    else void this.#learnMasters([group]).then(() => this.#checkIn(RETRY_DELAY))
+  }
+
+  #moved(channel: string, connection: ShardConnection): void {
+    const moved = [...this.#groups.values()].filter(
+      (group) => group.channel === channel && group.at?.connection === connection,
+    )
+    const address = moved[0]?.at?.address
+    if (address === undefined) return
+    this.#lose(moved, address)
+    void this.#learnMasters(moved).then(() => this.#subscribeAgain(moved))
+  }
+
+  #ended(address: string, connection: ShardConnection): void {
+    this.#lose(
+      [...this.#groups.values()].filter((group) => group.at?.connection === connection),
+      address,
+    )
+    this.#checkIn(RETRY_DELAY)
+  }
+
+  /** Notices of these groups may be lost from now on. */
+  #lose(groups: readonly Group[], address: string): void {
+    const heard = groups.filter((group) => group.heard)
+    for (const group of groups) group.at = undefined
+    for (const group of heard) {
+      group.heard = false
+      group.lost = true
+    }
+    this.#announcePart('disconnected', address, heard)
+  }
+
+  #announcePart(kind: 'disconnected' | 'connected', address: string, groups: readonly Group[]): void {
+    if (groups.length === 0 || this.#closed) return
+    const numbers = new Set(groups.map(({ number }) => number))
+    const part: StorePart = { name: address, includes: (key) => numbers.has(this.#channels.groupOf(key)) }
+    this.#setup.announce({ kind, part })
+  }
+
+  /** The client learns the present masters of the groups from redirections. All who hear an empty message ignore it. */
+  async #learnMasters(groups: readonly Group[]): Promise<void> {
+    const { link } = this.#setup
+    await Promise.allSettled(groups.map(({ channel }) => link.send(channel, ['SPUBLISH', channel, ''], 'text')))
+  }
+
+  async #subscribeAgain(groups: readonly Group[]): Promise<void> {
+    if (this.#closed) return
+    const unsubscribed = groups.filter(({ at }) => at === undefined)
+    await Promise.all(unsubscribed.map((group) => this.#subscribe(group)))
+    const back = unsubscribed.filter((group) => group.heard && group.lost)
+    for (const group of back) group.lost = false
+    for (const address of addressesOf(back))
+      this.#announcePart(
+        'connected',
+        address,
+        back.filter(({ at }) => at?.address === address),
+      )
+  }
+
+  #checkIn(delay: number): void {
+    if (this.#closed) return
+    this.#cancelCheck?.()
+    this.#cancelCheck = this.#scope.runInAsyncScope(() => this.#setup.runtime.schedule(this.#check, delay))
+  }
+
+  readonly #check = (): void => {
+    this.#checkIn(CHECK_INTERVAL)
+    const { nodes } = this.#setup
+    const groups = [...this.#groups.values()]
+    const moved = groups.filter(({ at, channel }) => at !== undefined && nodes.addressOf(channel) !== at.address)
+    for (const address of addressesOf(moved))
+      this.#lose(
+        moved.filter(({ at }) => at?.address === address),
+        address,
+      )
+    this.#connections.closeUnused((connection) => groups.some(({ at }) => at?.connection === connection))
+    void this.#subscribeAgain(groups)
+  }
+}
+
+function addressesOf(groups: readonly Group[]): ReadonlySet<string> {
+  return new Set(groups.map(({ at }) => at?.address ?? ''))
+}

@@ -1,0 +1,14 @@
+import { expect, it, jest } from '@jest/globals'
+import { createCache } from '@cattlegrid/core'
+import { redisStore } from '../../src/index.ts'
+
+it('a url at which no server answers gives one warning, without the password, and calls work', async () => {
+  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const cache = createCache({ store: redisStore({ url: 'redis://user:secret@127.0.0.1:1' }), ttl: '1m' })
+  expect(await cache.getOrSet('k', () => 'value')).toBe('value')
+  await expect(cache.ready({ timeout: '300ms' })).rejects.toMatchObject({ code: 'CATTLEGRID_STORE_AWAY' })
+  await cache.close()
+  const told = emitWarning.mock.calls.map(([message]) => String(message))
+  expect(told.filter((message) => message.includes('cannot be reached'))).toHaveLength(1)
+  expect(told.join(' ')).not.toContain('secret')
+})
