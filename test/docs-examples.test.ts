@@ -75,6 +75,10 @@ describe('the examples of the documents', () => {
       'cdn',
       /^\/products\/7 .* hit; ttl=\d+ public, max-age=0, s-maxage=60 null \d+\n\/prices .*"a".* hit; .* X-Tenant \d+\n\/prices .*"b".* hit; .* X-Tenant \d+\n\/news .* hit; .* no-cache null \d+\n304\n$/,
     ],
+    [
+      'claims-played',
+      /^page 7: rendered 1 time\nno such page: rendered 1 time\n1 built, 99 skipped: monday\nundefined, then made by the host\ntrue,false,false: 1 run\n$/,
+    ],
     ['graphql-batch', /^\[ '7 and 8', '9' \]\n$/],
     [
       'graphql',
@@ -129,6 +133,10 @@ describe('the examples of the documents', () => {
       'adapter-contract',
       'cdn-app',
       'channels',
+      'claims',
+      'claims-host',
+      'claims-job',
+      'claims-worker',
       'encrypted-codec',
       'graphql-app',
       'graphql-batch',

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlin
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cdnPlayed, encryptionPlayed, graphqlPlayed, recipesPlayed } from './docs-recipes.ts'
+import { cdnPlayed, claimsGiven, claimsPlayed, encryptionPlayed, graphqlPlayed, recipesPlayed } from './docs-recipes.ts'
 import { root, ShownPrograms } from './shown-programs.ts'
 import { bundled } from './support/bundled.ts'
 
@@ -69,6 +69,8 @@ export function layOutExamples(): string {
   writeFileSync(join(folder, 'encryption.ts'), encryptionPlayed)
   writeFileSync(join(folder, 'graphql.ts'), graphqlPlayed)
   writeFileSync(join(folder, 'cdn.ts'), cdnPlayed)
+  writeFileSync(join(folder, 'claims-played.ts'), claimsPlayed)
+  for (const [file, code] of Object.entries(claimsGiven)) writeFileSync(join(folder, file), code)
   // The packages of others; those of this repository are found by their sources.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, folderOf(name), `${name}.ts`), code)

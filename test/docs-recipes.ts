@@ -152,3 +152,59 @@ console.log((await fetch(url + '/products/7', { headers: condition })).status)
 server.close()
 server.closeAllConnections()
 `
+
+/** What the examples of docs/claims.md work with, by the file that they import: each tells what it was asked for. */
+export const claimsGiven: Readonly<Record<string, string>> = {
+  'pages.ts': `export const rendered: string[] = []
+export const render = async (id: string): Promise<string> => {
+  rendered.push(id)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  if (id === 'broken') throw new Error('no such page')
+  return \`page \${id}\`
+}
+`,
+  'reports.ts': `export const built: string[] = []
+export const buildReport = async (day: string, signal: AbortSignal): Promise<string> => {
+  built.push(day)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  signal.throwIfAborted()
+  return \`report of \${day}\`
+}
+`,
+  'jobs.ts': `export let runs = 0
+export const cleanUp = async (signal: AbortSignal): Promise<void> => {
+  signal.throwIfAborted()
+  runs += 1
+}
+`,
+}
+
+/** Plays the examples of docs/claims.md: many callers, one that works. */
+export const claimsPlayed = `
+import { page } from './claims.ts'
+import { handler } from './claims-host.ts'
+import { hourly } from './claims-job.ts'
+import { onMessage } from './claims-worker.ts'
+import { runs } from './jobs.ts'
+import { rendered } from './pages.ts'
+import { built } from './reports.ts'
+
+const hundred = <T>(work: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 100 }, work))
+
+const pages = new Set(await hundred(() => page('7')))
+console.log(\`\${[...pages].join()}: rendered \${rendered.length} time\`)
+const errors = await hundred(() => page('broken').catch((error: Error) => error.message))
+console.log(\`\${[...new Set(errors)].join()}: rendered \${rendered.length - 1} time\`)
+
+const workers = await hundred(() => onMessage('monday'))
+const skipped = workers.filter((said) => said === 'was there').length
+console.log(\`\${workers.length - skipped} built, \${skipped} skipped: \${built.join()}\`)
+
+const first = await handler.get('k')
+const others = hundred(() => handler.get('k'))
+await handler.set('k', 'made by the host')
+console.log(\`\${first}, then \${[...new Set(await others)].join()}\`)
+
+const ran = [await hourly(), await hourly(), await hourly()]
+console.log(\`\${ran.join()}: \${runs} run\`)
+`
