@@ -37,14 +37,15 @@ export class Claims {
       const atOnce = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
       return Promise.resolve(valueOf(serveEntry(settings, entry, 'fresh', atOnce)))
     }
-    const claiming = new Claiming(settings, this.#services)
+    const answer = new Deferred<Claim<unknown>>()
+    const claiming = new Claiming(answer, settings, this.#services)
     const loader = (load: Load<never>): unknown => claiming.onLoad(load)
     const call: Call = { storedKey: key, requestedKey, loader, settings, permits: this.#permits, handOut: claiming }
     this.#lookups.run(call, identity).then(
       (served) => claiming.onServed(served),
       (error: unknown) => claiming.onError(error),
     )
-    return claiming.answer
+    return answer.promise
   }
 }
 
@@ -56,22 +57,19 @@ function valueOf({ value, status, from, age, freshFor }: Served): ClaimedValue<u
 class Claiming implements HandOut {
   readonly #settings: Settings
   readonly #services: EngineServices
-  readonly #answer = new Deferred<Claim<unknown>>()
-  #isAnswered = false
+  /** Undefined once it is given: the flight refers to this object, and so would keep a lead that its holder lost. */
+  #answer: Deferred<Claim<unknown>> | undefined
   #flight: Flight | undefined
   #lease: Lease | undefined
 
-  constructor(settings: Settings, services: EngineServices) {
+  constructor(answer: Deferred<Claim<unknown>>, settings: Settings, services: EngineServices) {
+    this.#answer = answer
     this.#settings = settings
     this.#services = services
   }
 
-  get answer(): Promise<Claim<unknown>> {
-    return this.#answer.promise
-  }
-
   get given(): boolean {
-    return this.#isAnswered
+    return this.#answer === undefined
   }
 
   onFlight(flight: Flight): void {
@@ -88,7 +86,7 @@ class Claiming implements HandOut {
 
   /** The loader of the call: hands the lead out, and returns what its holder ends it with. */
   onLoad(load: Load<never>): unknown {
-    if (this.#isAnswered || this.#flight === undefined || this.#lease === undefined) return HANDED_OVER
+    if (this.given || this.#flight === undefined || this.#lease === undefined) return HANDED_OVER
     const held = new HeldLead(load, this.#flight, this.#lease, this.#settings, this.#services)
     this.#resolve(held.handOut())
     return held.result
@@ -102,12 +100,12 @@ class Claiming implements HandOut {
   }
 
   onError(error: unknown): void {
-    this.#isAnswered = true
-    this.#answer.reject(error)
+    this.#answer?.reject(error)
+    this.#answer = undefined
   }
 
   #resolve(claim: Claim<unknown>): void {
-    this.#isAnswered = true
-    this.#answer.resolve(claim)
+    this.#answer?.resolve(claim)
+    this.#answer = undefined
   }
 }
