@@ -136,9 +136,11 @@ export function judgeResponse<Req, Res>(
   // A read by the route's functions is no part of the response.
   const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
   const unkeyedUrl = facts.unkeyedUrl === true ? 'unkeyed-url' : undefined
-  const why = unkeyedUrl ?? ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary))
+  const selecting = selectingNames(head, route.ignoreVary)
+  const why = unkeyedUrl ?? ambiguityIn(exchange.req, selecting)
   const shared = forOneClient(judged, why)
   const judgement = judgePassedError(exchange.req, head.status, shared)
+  reads.selectedBy(selecting)
   const personal = reads.found
   const mixed = mixedField(head, route.strip)
   if ((personal === undefined && mixed === undefined) || judgement.kind === 'unshareable') return judgement

@@ -14,7 +14,29 @@ const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedC
 /** The reads by which such a package learns what it provides. */
 const READ_BY_PROVIDERS: readonly string[] = [...PROVIDED, 'cookie']
 /** Request fields that identify a client. */
-const FIELDS = ['cookie', 'authorization'] as const
+const CREDENTIALS = ['cookie', 'authorization'] as const
+/** Those that gateways and applications use for that. A response that varies by one of them says so itself, by `Vary`. */
+const NAMES = [
+  'proxy-authorization',
+  'x-api-key',
+  'x-auth-token',
+  'x-access-token',
+  'x-session-id',
+  'x-user',
+  'x-user-id',
+  'x-remote-user',
+  'x-forwarded-user',
+  'x-forwarded-email',
+  'x-auth-request-user',
+  'x-auth-request-email',
+  'x-account-id',
+  'x-customer-id',
+  'x-tenant',
+  'x-tenant-id',
+  'x-org-id',
+  'x-organization-id',
+] as const
+const FIELDS = [...CREDENTIALS, ...NAMES] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
 /** So many reads are kept before it is decided which of them count. */
 const MAX_READS = 64
@@ -25,6 +47,8 @@ export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, ...FIELDS]
 export interface PersonalReadRule {
   readonly allowed: readonly string[]
   readonly keyedCookies: readonly string[]
+  /** The request fields in the key, in lower case. */
+  readonly keyedFields: readonly string[]
   /** True if the key or an option takes care of a request's credentials. */
   readonly ownsCredentials: boolean
   /** True if reads of the fields `Cookie` and `Authorization` count. */
@@ -57,13 +81,14 @@ const watching = processWide('personal-reads/1', () => new WeakMap<IncomingMessa
  */
 export function countAllowedReads(
   req: IncomingMessage,
-  { allowed, keyedCookies, ownsCredentials }: PersonalReadRule,
+  { allowed, keyedCookies, keyedFields, ownsCredentials }: PersonalReadRule,
 ): void {
-  if (allowed.length === 0 && keyedCookies.length === 0 && !ownsCredentials) return
+  const counted = [...allowed, ...keyedFields]
+  if (counted.length === 0 && keyedCookies.length === 0 && !ownsCredentials) return
   const layers = watching.get(req)
   if (layers === undefined) return
   const owned = ownsCredentials && readUnreported(req.headers, 'authorization') !== undefined ? OF_CREDENTIALS : []
-  for (const layer of layers) layer.count([...allowed, ...owned], keyedCookies)
+  for (const layer of layers) layer.count([...counted, ...owned], keyedCookies)
 }
 
 /** The objects by which handlers know the client of a request; see `Exchange`. */
@@ -102,6 +127,7 @@ export class PersonalReads {
   /** Calls of outer layers that are running. */
   #outside = 0
   #paused = false
+  #selecting: readonly string[] = []
   #found: PersonalRead | undefined
 
   constructor({ request, req, state }: ClientObjects, rule: PersonalReadRule) {
@@ -109,7 +135,7 @@ export class PersonalReads {
     this.#keyedCookies = rule.keyedCookies
     this.#application = rule.application
     const owned = rule.ownsCredentials && headers.authorization !== undefined ? OF_CREDENTIALS : []
-    const allowed = [...rule.allowed, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
+    const allowed = [...rule.allowed, ...rule.keyedFields, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
     const counts = (name: string): boolean => !allowed.includes(name)
     const names = PROPERTIES.filter(counts)
     const fields = rule.watchesFields ? FIELDS.filter(counts) : []
@@ -130,6 +156,15 @@ export class PersonalReads {
   get found(): PersonalRead | undefined {
     this.#found ??= this.#firstRead ?? this.#unwatched
     return this.#found
+  }
+
+  /** The response varies by these request fields, in lower case: reads of them count no more. */
+  selectedBy(names: readonly string[]): void {
+    this.#selecting = names
+  }
+
+  #isSelecting(name: string): boolean {
+    return (NAMES as readonly string[]).includes(name) && this.#selecting.includes(name)
   }
 
   /** Runs a call of an outer layer. */
@@ -212,6 +247,7 @@ export class PersonalReads {
 
   get #firstRead(): PersonalRead | undefined {
     for (const { name, expression, stack } of this.#reads) {
+      if (this.#isSelecting(name)) continue
       const { caller } = stack
       if (!READ_BY_PROVIDERS.includes(name) || !this.#provides(caller))
         return { name, expression, position: caller.position }

@@ -182,6 +182,7 @@ function personalReadsOf(given: ParsedRoute, application: ApplicationPackages): 
   return {
     allowed: given.allowReads ?? [],
     keyedCookies: given.key?.cookies ?? [],
+    keyedFields: (given.key?.headers ?? []).map((name) => name.toLowerCase()),
     ownsCredentials: given.authorization === 'key' || given.unsafeShareAuthorized === true,
     watchesFields: !isAppMode(given),
     application,

@@ -110,7 +110,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
 
     test('reports why a response would have been unshareable, and why a request would have bypassed the cache', async () => {
       const origin = counted((_, { headers }) =>
-        text('one', headers['x-user'] === undefined ? {} : { 'set-cookie': 'a=1' }),
+        text('one', headers['x-mode'] === undefined ? {} : { 'set-cookie': 'a=1' }),
       )
       const failing = counted(() => text('oops', {}, 500))
       const routes = [
@@ -120,7 +120,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       ]
       await onStage(factory, routes, async (stage) => {
         const words = await observed(async () => {
-          const cookie = await stage.ask('/why', { headers: { 'x-user': 'ada' } })
+          const cookie = await stage.ask('/why', { headers: { 'x-mode': 'cookie' } })
           assert.equal(statusOf(cookie), would('run/set-cookie'))
           assert.deepEqual(cookie.cookies, ['a=1'])
           const authorized = await stage.ask('/why', { headers: { authorization: 'x' } })

@@ -7,7 +7,7 @@ import { warningsDuring } from './warnings.ts'
 const cache = { ttl: '1m', cacheStatus: true } as const
 
 /** A handler that looks at this field of its request, and answers by it. */
-function reads(field: 'cookie' | 'authorization'): ContractRoute['handle'] {
+function reads(field: string): ContractRoute['handle'] {
   return counted((run, { headers }) => text(`${headers[field] ?? 'nobody'} #${run}`)).handle
 }
 
@@ -32,6 +32,36 @@ export function describePersonalFields({ factory, describe, test }: Contract): v
         assert.equal(warnings.length, 1)
         for (const said of [`headers.${field}`, 'key.cookies', 'before', 'allowReads', 'personal-fields'])
           assert.ok(warnings[0]?.message.includes(said), `${warnings[0]?.message}: ${said}`)
+      })
+    }
+
+    for (const field of ['x-api-key', 'x-tenant-id']) {
+      const handle = (): ContractRoute['handle'] =>
+        counted((run, { headers }) => text(`${String(headers[field])} #${run}`)).handle
+
+      test(`(${field}) never answers another client’s request, whoever comes first`, async () => {
+        await onStage(factory, [{ path: '/me', cache, handle: handle() }], async (stage) => {
+          for (const value of ['ann', undefined, 'bob', 'ann'])
+            assert.match(
+              (await stage.ask('/me', { headers: value === undefined ? {} : { [field]: value } })).text,
+              new RegExp(`^${String(value)} #`),
+            )
+        })
+      })
+
+      test(`(${field}) has its response stored where the field is in the key, or the response varies by it`, async () => {
+        const varying = counted((run, { headers }) => text(`${String(headers[field])} #${run}`, { vary: field })).handle
+        const routes = [
+          { path: '/keyed', cache: { ...cache, key: { headers: [field] } }, handle: handle() },
+          { path: '/varying', cache, handle: varying },
+        ]
+        await onStage(factory, routes, async (stage) => {
+          for (const path of ['/keyed', '/varying'])
+            for (const expected of ['ann #1', 'bob #2', 'ann #1', 'bob #2']) {
+              const [value = ''] = expected.split(' ')
+              assert.equal((await stage.ask(path, { headers: { [field]: value } })).text, expected)
+            }
+        })
       })
     }
 
