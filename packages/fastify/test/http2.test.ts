@@ -83,13 +83,13 @@ describe('over HTTP/2', () => {
     const origin = counter()
     await onHttp2(
       (request, reply) => {
-        if (request.headers['x-user'] !== undefined)
-          reply.header('set-cookie', `user=${String(request.headers['x-user'])}`)
+        if (request.headers['x-mode'] !== undefined)
+          reply.header('set-cookie', `user=${String(request.headers['x-mode'])}`)
         return reply.headers({ connection: 'keep-alive', 'x-kept': 'yes' }).send(origin.next())
       },
       async ({ ask, runtime }) => {
         for (const user of ['ann', 'bob'])
-          expect((await ask('/page', { 'x-user': user })).head['set-cookie']).toEqual([`user=${user}`])
+          expect((await ask('/page', { 'x-mode': user })).head['set-cookie']).toEqual([`user=${user}`])
         // An answer that was its client’s own says so of its URL for a while.
         await runtime.advance(11_000)
         const answers = [await ask('/page'), await ask('/page')]
