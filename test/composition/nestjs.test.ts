@@ -23,7 +23,7 @@ import { ask, textOf } from '../wire.ts'
 type Fields = Readonly<Record<string, string | undefined>>
 type Verdict = (request: { readonly headers: Fields; readonly user?: unknown }) => boolean
 
-const MEMBER = { 'x-api-key': 'of ann' }
+const MEMBER = { 'x-badge': 'of ann' }
 const ttl = '1m'
 
 /** A guard that throws 401 where `verdict` returns false. The decorators are called by hand: the tests' transform knows the standard ones only. */
@@ -67,7 +67,7 @@ async function onExpress(
 ): Promise<INestApplication> {
   const app = await NestFactory.create(module, new ExpressAdapter(), { logger: false })
   app.use((req: { headers: Fields; user?: unknown }, res: { sendStatus(status: number): void }, next: () => void) => {
-    if (user === true) req.user = req.headers['x-api-key']
+    if (user === true) req.user = req.headers['x-badge']
     if (verdict?.(req) === false) res.sendStatus(401)
     else next()
   })
@@ -85,7 +85,7 @@ async function onFastify(
   fastify.decorateRequest('user', null)
   fastify.addHook('onRequest', async (request, reply) => {
     const { headers } = request as unknown as { headers: Fields }
-    if (user === true) Object.assign(request, { user: headers['x-api-key'] })
+    if (user === true) Object.assign(request, { user: headers['x-badge'] })
     if (verdict?.({ headers }) === false) return reply.code(401).send('no')
   })
   fastify.addHook('onRoute', (route) => {
@@ -123,7 +123,7 @@ async function visits(
   }
 }
 
-const hasKey: Verdict = ({ headers }) => headers['x-api-key'] !== undefined
+const hasKey: Verdict = ({ headers }) => headers['x-badge'] !== undefined
 const GUEST = {}
 
 describe.each([
@@ -139,12 +139,12 @@ describe.each([
   })
 
   test('a verdict in front of the cache counts on a hit, too: a guest gets 401, members share one page', async () => {
-    const outcome = await visits(start, { guard: hasKey, verdict: hasKey }, [MEMBER, GUEST, { 'x-api-key': 'of bob' }])
+    const outcome = await visits(start, { guard: hasKey, verdict: hasKey }, [MEMBER, GUEST, { 'x-badge': 'of bob' }])
     expect(outcome).toEqual([[200, 401, 200], 1])
   })
 
   test('what the guard looks at in the key: a guest meets the guard, each member has a page', async () => {
-    const options = { key: { headers: ['x-api-key'] } }
+    const options = { key: { headers: ['x-badge'] } }
     expect(await visits(start, { guard: hasKey, options }, [MEMBER, GUEST, MEMBER])).toEqual([[200, 401, 200], 1])
   })
 
@@ -153,7 +153,7 @@ describe.each([
     expect(await visits(start, { guard, user: true }, [MEMBER, GUEST, MEMBER])).toEqual([[200, 401, 200], 2])
   })
 
-  test.each(['authorization', 'cookie'])(
+  test.each(['authorization', 'cookie', 'x-api-key'])(
     'a guard that looks at the field %s: nothing is stored, and a guest meets the guard',
     async (name) => {
       const guard: Verdict = ({ headers }) => headers[name] !== undefined

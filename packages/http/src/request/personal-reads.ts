@@ -16,7 +16,7 @@ const READ_BY_PROVIDERS: readonly string[] = [...PROVIDED, 'cookie']
 /** Request fields that identify a client. */
 const CREDENTIALS = ['cookie', 'authorization'] as const
 /** Those that gateways and applications use for that. A response that varies by one of them says so itself, by `Vary`. */
-const NAMES = [
+export const CLIENT_FIELDS = [
   'proxy-authorization',
   'x-api-key',
   'x-auth-token',
@@ -36,7 +36,7 @@ const NAMES = [
   'x-org-id',
   'x-organization-id',
 ] as const
-const FIELDS = [...CREDENTIALS, ...NAMES] as const
+const FIELDS = [...CREDENTIALS, ...CLIENT_FIELDS] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
 /** So many reads are kept before it is decided which of them count. */
 const MAX_READS = 64
@@ -164,7 +164,7 @@ export class PersonalReads {
   }
 
   #isSelecting(name: string): boolean {
-    return (NAMES as readonly string[]).includes(name) && this.#selecting.includes(name)
+    return (CLIENT_FIELDS as readonly string[]).includes(name) && this.#selecting.includes(name)
   }
 
   /** Runs a call of an outer layer. */

@@ -14,7 +14,7 @@ import { KeyMemo } from '../request/key-memo.ts'
 import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { ApplicationPackages } from '../request/caller.ts'
-import type { PersonalReadRule } from '../request/personal-reads.ts'
+import { CLIENT_FIELDS, type PersonalReadRule } from '../request/personal-reads.ts'
 import type { QueryRule } from '../request/query.ts'
 import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
@@ -119,7 +119,7 @@ export function compileRoute<Req, Res>(
     eligibility: eligibilityOf(given),
     keyRule,
     query: queryOf(given.query),
-    personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
+    personalReads: personalReadsOf(given, key.extra, new ApplicationPackages(compileRoute)),
     ...warningsOf(given, http),
     outerBodies: new OuterBodies(),
     tagHeader: tagHeader === false ? undefined : tagHeader,
@@ -178,11 +178,12 @@ function eligibilityOf(given: ParsedRoute): Eligibility {
 }
 
 /** In app mode a response must say itself that it may be stored, so handlers may look at any field. */
-function personalReadsOf(given: ParsedRoute, application: ApplicationPackages): PersonalReadRule {
+function personalReadsOf(given: ParsedRoute, extra: unknown, application: ApplicationPackages): PersonalReadRule {
   return {
     allowed: given.allowReads ?? [],
     keyedCookies: given.key?.cookies ?? [],
-    keyedFields: (given.key?.headers ?? []).map((name) => name.toLowerCase()),
+    // `key.extra` may be made of any of them.
+    keyedFields: extra === undefined ? (given.key?.headers ?? []) : CLIENT_FIELDS,
     ownsCredentials: given.authorization === 'key' || given.unsafeShareAuthorized === true,
     watchesFields: !isAppMode(given),
     application,
