@@ -55,12 +55,6 @@ const loader = (): string => {
 }
 const deciding = (decide: (load: Load) => void): Promise<unknown> => cache.lookup('k', (load) => decide(load))
 
-/** Claims the key, and loads where that brings the lead. */
-async function claimed(options: never): Promise<unknown> {
-  const claim = await cache.claim('k', options)
-  return claim.kind === 'lead' ? await claim.commit(loader()) : claim
-}
-
 /** A call that takes options; what it leaves to the others, it adds itself. */
 type Road = (options: never) => unknown
 
@@ -86,7 +80,7 @@ const ways: Record<string, Record<string, Road>> = {
   LoadOptions: { createCache: making, ...calls },
   CacheOptions: { createCache: making },
   CallOptions: calls,
-  ClaimOptions: { claim: (options) => claimed(options) },
+  ClaimOptions: { claim: (options) => cache.claim('k', options) },
   SetOptions: { set: (options) => cache.set('k', 7, options) },
   InvalidateOptions: {
     delete: (options) => cache.delete('kept', options),

@@ -8,7 +8,7 @@ const cache = { ttl: '1m', cacheStatus: true } as const
 
 /** A handler that looks at this field of its request, and answers by it. */
 function reads(field: string): ContractRoute['handle'] {
-  return counted((run, { headers }) => text(`${headers[field] ?? 'nobody'} #${run}`)).handle
+  return counted((run, { headers }) => text(`${String(headers[field] ?? 'nobody')} #${run}`)).handle
 }
 
 /** A handler that looks at who asks has made a response for its own client. */
