@@ -3,9 +3,10 @@
 /** The packages, and the others that each may import. */
 const packages = {
   core: [],
+  explain: ['core'],
   redis: ['core'],
   http: ['core'],
-  cli: ['core', 'redis', 'http'],
+  cli: ['core', 'explain', 'redis', 'http'],
   express: ['core', 'http'],
   fastify: ['core', 'http'],
   nestjs: ['core', 'http', 'express', 'fastify'],
@@ -25,9 +26,9 @@ const columns = {
     claim: 'claim/',
     flight: 'flight/',
     options: 'options/',
-    store: 'store/(?!(?:store|answers|tag-expiry|refresh-quota).ts)',
+    store: 'store/(?!(?:store|answers|process-questions|tag-expiry|refresh-quota).ts)',
     policy: 'policy/(?!policy.ts)',
-    interfaces: '(?:store/(?:store|answers|tag-expiry|refresh-quota)|policy/policy).ts',
+    interfaces: '(?:store/(?:store|answers|process-questions|tag-expiry|refresh-quota)|policy/policy).ts',
   },
   redis: {
     index: '(?:index|internal).ts',

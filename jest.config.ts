@@ -26,7 +26,7 @@ const shared: Project = {
     '^@cattlegrid/metrics/(prometheus|opentelemetry|logs)$': '<rootDir>/packages/metrics/src/$1/index.ts',
     '^@cattlegrid/express/exchange$': '<rootDir>/packages/express/src/express-request.ts',
     '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',
-    '^@cattlegrid/(core|redis|http|express|fastify|nestjs|testkit)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@cattlegrid/(core|explain|redis|http|express|fastify|nestjs|testkit)$': '<rootDir>/packages/$1/src/index.ts',
   },
 }
 

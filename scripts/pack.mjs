@@ -15,6 +15,7 @@ for (const [title, names, beside = []] of [
   ['NestJS', ['nestjs']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
+  ['the story of a key', ['explain']],
   ['the command line', ['cli']],
   ['metrics, beside these', ['metrics'], ['prom-client']],
   ['tests, beside these', ['testkit']],

@@ -7,6 +7,7 @@ import { createServer } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
+import { type Diagnosis, explain } from '@cattlegrid/explain'
 import { logEvents } from '@cattlegrid/metrics/logs'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
@@ -31,6 +32,7 @@ afterEach(async () => {
 
 interface Told {
   readonly cache: Cache
+  readonly diagnosis: Diagnosis
   readonly warnings: readonly string[]
   readonly lines: readonly unknown[]
   readonly errors: readonly unknown[]
@@ -46,11 +48,11 @@ function open(options: RedisStoreOptions): Told {
   cache.on('breaker', ({ state, error }) => void (state === 'open' && errors.push(error)))
   const write = (fields: object): void => void lines.push(fields)
   logEvents(cache, { info: write, warn: write, error: write })
-  return { cache, warnings, lines, errors }
+  return { cache, diagnosis: explain(cache), warnings, lines, errors }
 }
 
 /** Expects the reason everywhere where it is told that the store is away, and a password nowhere. */
-async function expectReason({ cache, warnings, lines, errors }: Told, reason: string): Promise<void> {
+async function expectReason({ cache, diagnosis, warnings, lines, errors }: Told, reason: string): Promise<void> {
   expect(await cache.getOrSet('k', () => 'value')).toBe('value')
   const error = await cache.delete('k').catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'CATTLEGRID_STORE_AWAY' })
@@ -58,7 +60,7 @@ async function expectReason({ cache, warnings, lines, errors }: Told, reason: st
   expect(errors).toHaveLength(1)
   expect(inspect(errors)).toContain(reason)
   expect(JSON.stringify(lines)).toContain(reason)
-  const explained = await cache.explain('k')
+  const explained = await diagnosis.explain('k')
   expect(inspect(explained, { depth: 10 })).toContain(reason)
   const everything = inspect({ warnings, lines, errors, error, explained }, { depth: 20, showHidden: true })
   expect(everything).not.toMatch(/s3cr3t/)
@@ -150,7 +152,7 @@ describe('an answer away tells why there is no connection', () => {
     const isTold = async (): Promise<boolean> =>
       inspect(await told.cache.delete('k').catch((error: unknown) => error)).includes('WRONGPASS')
     await until(isTold)
-    expect(inspect(await told.cache.explain('k'), { depth: 10 })).toContain('away')
+    expect(inspect(await told.diagnosis.explain('k'), { depth: 10 })).toContain('away')
   })
 
   test('an expired certificate', async () => {

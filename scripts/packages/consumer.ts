@@ -3,6 +3,7 @@
 // repository, breaks the check.
 import { createCache, duration, json, memoryStore, raw, structured, type Cache } from '@cattlegrid/core'
 import { cachedMethod } from '@cattlegrid/core/decorator'
+import { explain } from '@cattlegrid/explain'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
 import { httpCache } from '@cattlegrid/http'
@@ -55,6 +56,14 @@ async function plugin(): Promise<void> {
   await app.close()
 }
 
+async function diagnosis(): Promise<void> {
+  const told = explain(cache)
+  await cache.getOrSet('explained', () => 1)
+  const { events } = await told.explain('explained')
+  if (!events.some(({ type }) => type === 'load')) throw new Error('a load is not explained')
+  told.close()
+}
+
 /** The decorators are called by hand: this file has standard ones. */
 function nest(): void {
   Cached({ ttl: '30s', tags: (request) => [`product:${request.params['id']}`] })(Prices)
@@ -90,6 +99,7 @@ async function main(): Promise<void> {
   if (values.includes(undefined)) throw new Error('an export is undefined')
   await functions()
   await metrics()
+  await diagnosis()
   middleware()
   nest()
   await plugin()

@@ -9,6 +9,7 @@ export const apps = {
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs'],
   },
   redis: { own: ['core', 'redis'], peers: ['redis'] },
+  explain: { own: ['core', 'explain'], peers: [] },
   metrics: { own: ['core', 'metrics'], peers: ['prom-client'] },
   testkit: { own: ['core', 'testkit'], peers: [] },
 }

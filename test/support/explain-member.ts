@@ -1,4 +1,5 @@
 import { createCache } from '@cattlegrid/core'
+import { explain } from '@cattlegrid/explain'
 import { redisStore } from '@cattlegrid/redis'
 import { createClient } from 'redis'
 
@@ -13,6 +14,7 @@ const cache = createCache({
   ttl: '1m',
   lease: { duration: '1m' },
 })
+explain(cache)
 await cache.ready()
 void cache.getOrSet(key, () => {
   process.stdout.write('leads\n')

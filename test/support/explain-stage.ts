@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { type Cache, type CacheOptions, createCache } from '@cattlegrid/core'
+import { type Diagnosis, explain, type ExplainOptions } from '@cattlegrid/explain'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { bundled } from './bundled.ts'
@@ -10,6 +11,12 @@ import { until } from './until.ts'
 
 const MEMBER = resolve(__dirname, 'explain-member.ts')
 export const namespace = 'test:explain'
+
+/** A cache that is explained. */
+export interface Joined {
+  readonly cache: Cache
+  readonly diagnosis: Diagnosis
+}
 
 /** A Redis of its own, and the caches and processes that explain a key to each other over it. */
 export class ExplainStage {
@@ -29,15 +36,16 @@ export class ExplainStage {
   }
 
   /** A cache with a connection of its own, as a process has it, whose notices arrive. */
-  async join(name: string, options: CacheOptions = {}): Promise<Cache> {
+  async join(name: string, options: CacheOptions = {}, explainOptions: ExplainOptions = {}): Promise<Joined> {
     const client = await connect(this.server.url)
     this.atEnd(() => client.destroy())
     const cache = createCache({ name, store: redisStore({ client, namespace }), ttl: '1m', ...options })
+    const diagnosis = explain(cache, explainOptions)
     this.atEnd(() => cache.close({ drain: 0 }))
     const present = (this.#joined += 1)
     const channel = `${namespace}:wake`
     await until(async () => ((await this.admin.pubSubNumSub(channel))[channel] ?? 0) >= present)
-    return cache
+    return { cache, diagnosis }
   }
 
   /** Another process, which leads the load of `k`. */

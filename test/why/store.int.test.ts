@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
+import { type Diagnosis, explain } from '@cattlegrid/explain'
 import { logEvents } from '@cattlegrid/metrics/logs'
 import { redisStore } from '@cattlegrid/redis'
 import { startRedis } from '@cattlegrid/testkit'
@@ -10,6 +11,7 @@ const SHARED = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
 
 interface Logged {
   readonly cache: Cache
+  readonly diagnosis: Diagnosis
   /** The messages of the log. */
   readonly lines: readonly string[]
 }
@@ -26,9 +28,10 @@ async function logged(namespace: string, url = SHARED): Promise<Logged> {
   const lines: string[] = []
   const write = (_fields: object, message: string): void => void lines.push(message)
   logEvents(cache, { info: write, warn: write, error: write })
+  const diagnosis = explain(cache)
   open.push(cache)
   await cache.ready()
-  return { cache, lines }
+  return { cache, diagnosis, lines }
 }
 
 test('Redis is gone: a line of the log says that it does not answer', async () => {
@@ -42,20 +45,22 @@ test('Redis is gone: a line of the log says that it does not answer', async () =
   expect(lines.join('\n')).toMatch(trouble)
 })
 
-const told = async (cache: Cache): Promise<string> => (await cache.explain('k', { timeout: '2s' })).sentences.join('\n')
+const told = async ({ diagnosis }: Logged): Promise<string> =>
+  (await diagnosis.explain('k', { timeout: '2s' })).sentences.join('\n')
 
 test('a key cools down: a line of the log says that its load failed, and explain names the cooldown and its cause', async () => {
-  const { cache, lines } = await logged(`why-${randomUUID()}`)
+  const joined = await logged(`why-${randomUUID()}`)
+  const { cache, lines } = joined
   const failing = cache.getOrSet('k', () => {
     throw new TypeError('down')
   })
   await expect(failing).rejects.toThrow('down')
   await expect(cache.getOrSet('k', () => 'value')).rejects.toMatchObject({ code: 'CATTLEGRID_LOAD_FAILED' })
   expect(lines).toContain('A load failed: its key cools down.')
-  expect(await told(cache)).toMatch(/^The key cools down: nobody loads it for another .* failed \(TypeError\)/m)
+  expect(await told(joined)).toMatch(/^The key cools down: nobody loads it for another .* failed \(TypeError\)/m)
 })
 
-// That a frozen holder is named as such needs a process: packages/redis/test/explain.run.test.ts stops a real one.
+// That a frozen holder is named as such needs a process: packages/explain/test/fleet.run.test.ts stops a real one.
 test('another process holds the lease: explain names it', async () => {
   const namespace = `why-${randomUUID()}`
   const [leader, follower] = [await logged(namespace), await logged(namespace)]
@@ -63,9 +68,7 @@ test('another process holds the lease: explain names it', async () => {
   const led = leader.cache.getOrSet('k', () => new Promise<string>((resolve) => (end = resolve)))
   while (leader.cache.stats().leases === 0) await new Promise(setImmediate)
   const followed = follower.cache.getOrSet('k', () => 'own')
-  expect(await told(follower.cache)).toMatch(
-    new RegExp(`^The lease is held by pid ${process.pid} on .* it ends in`, 'm'),
-  )
+  expect(await told(follower)).toMatch(new RegExp(`^The lease is held by pid ${process.pid} on .* it ends in`, 'm'))
   end('led')
   expect(await Promise.all([led, followed])).toEqual(['led', 'led'])
 })
@@ -75,8 +78,8 @@ test('a tag fell: explain names it; the namespace is another one: explain finds 
   const [one, other] = [await logged(namespace), await logged(`${namespace}-other`)]
   await one.cache.set('k', 'value', { tags: ['t'] })
   await one.cache.invalidateTags(['t'])
-  expect(await told(one.cache)).toContain('gone, because the tag t was invalidated after its load began')
-  expect(await told(other.cache)).toBe(
+  expect(await told(one)).toContain('gone, because the tag t was invalidated after its load began')
+  expect(await told(other)).toBe(
     'No process that answered remembers an event of the key.\nNow: the store has no entry of the key.',
   )
 })

@@ -46,7 +46,7 @@ export const contenders: Readonly<Record<string, () => Promise<Open>>> = {
   [SHARED_PROMISE]: async () => promisesInMap,
   [READ_LOCK_WRITE]: async () => readLockWrite,
   [OURS]: async () => openWith({}),
-  'getOrSet, no history, no hot keys': async () => openWith({ history: 0, hotKeys: false }),
+  'getOrSet, explained': async () => openWith({ explained: true }),
   ...Object.fromEntries(named.map((name) => [name, async () => (await peers[name]?.())?.open ?? promisesInMap])),
 }
 

@@ -1,5 +1,4 @@
 import {
-  type Asked,
   type Away,
   type Cache,
   createCache,
@@ -8,7 +7,8 @@ import {
   type Runtime,
   type Store,
 } from '@cattlegrid/core'
-import { concealedText, formatDuration } from '@cattlegrid/core/internal'
+import { concealedText } from '@cattlegrid/core/internal'
+import { type Asked, type Diagnosis, explain, formatDuration } from '@cattlegrid/explain'
 import {
   inspectKey,
   type Link,
@@ -30,6 +30,12 @@ export interface Target {
   readonly timeout: number
 }
 
+/** What asks the other processes. */
+interface Asking {
+  readonly cache: Cache
+  readonly diagnosis: Diagnosis
+}
+
 /** The share of the time left that processes may take to answer: one that is frozen takes all of it. */
 const ASKING_SHARE = 0.2
 /** The shortest that a cache accepts, ms. */
@@ -43,7 +49,7 @@ export class Connection {
   readonly #store: Store
   readonly #target: Target
   readonly #endsAt: number
-  #cache: Cache | undefined
+  #asking: Asking | undefined
 
   constructor(opened: OpenLink, setup: RedisStoreSetup, target: Target, endsAt: number) {
     this.redisKeys = new RedisKeys(setup.namespace)
@@ -109,24 +115,25 @@ export class Connection {
   }
 
   /**
-   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them. `askFor`: how long the processes may take to answer, ms.
+   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them. `timeout`: for their answers, ms.
    *
    * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the command's time.
    */
-  async askProcesses<T extends Asked>(question: (cache: Cache, askFor: number) => Promise<T>): Promise<T> {
+  async askProcesses<T extends Asked>(question: (diagnosis: Diagnosis, timeout: number) => Promise<T>): Promise<T> {
     const askFor = Math.ceil(this.timeLeft * ASKING_SHARE)
-    const report = await this.within(question((this.#cache ??= this.#openCache()), askFor), this.timeLeft)
+    const { diagnosis } = (this.#asking ??= this.#openCache())
+    const report = await this.within(question(diagnosis, askFor), this.timeLeft)
     if (report.problem === undefined) return report
     throw new CommandError(1, report.problem, 'The state of a key needs no other process: cattlegrid inspect <key>.')
   }
 
-  #openCache(): Cache {
+  #openCache(): Asking {
     const { runtime } = this
     const storeTimeout = Math.max(SHORTEST_STORE_TIMEOUT, Math.ceil(this.timeLeft))
-    const cache = createCache({ store: this.#store, runtime, storeTimeout, history: 0, hotKeys: false })
+    const cache = createCache({ store: this.#store, runtime, storeTimeout })
     // Warnings are for the processes that serve.
     cache.on('warning', () => undefined)
-    return cache
+    return { cache, diagnosis: explain(cache, { history: 0, hotKeys: 0 }) }
   }
 
   watch(listener: Parameters<Store['watch']>[0]): () => void {
@@ -140,7 +147,7 @@ export class Connection {
 
   /** Does not wait: a frozen server would never answer. */
   close(): void {
-    void (this.#cache?.close({ drain: 0 }) ?? this.#store.close())
+    void (this.#asking?.cache.close({ drain: 0 }) ?? this.#store.close())
   }
 
   #refusal(cause: unknown): CommandError {

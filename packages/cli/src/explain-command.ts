@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import type { Explanation } from '@cattlegrid/core'
+import type { Explanation } from '@cattlegrid/explain'
 import { urlTagsOf } from '@cattlegrid/http'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError, reasonOf } from './command-error.ts'
@@ -24,8 +24,8 @@ export const explainCommand: Command = {
   synopsis: '<key> | --page <url>',
   summary: 'tells why a key came out as it did: asks every process what it remembers of it',
   details: `The events of all processes in their order, then the state of the key now, then what is missing.
-The processes keep the last events of a cache (its option history); none of them keeps a value. They have a fifth of --timeout
-to answer: one that does not is frozen or busy, or has an older version.
+Only processes that call explain() of @cattlegrid/explain remember events, and none of them keeps a value. They have a fifth
+of --timeout to answer: one that does not is frozen or busy, or has an older version.
 --page explains the entries that carry the tag of the URL, as inspect finds them; of many, the first ${MOST_EXPLAINED}.
 --trace also writes the events as a trace: a process per process, a track per flight. Open it at ui.perfetto.dev.`,
   takesPage: true,
@@ -64,7 +64,7 @@ async function explainPage({ connection, json, trace, terminal }: CommandContext
 }
 
 async function explain(connection: Connection, key: string): Promise<Explained> {
-  const explanation = await connection.askProcesses((cache, askFor) => cache.explain(key, { timeout: askFor }))
+  const explanation = await connection.askProcesses((diagnosis, timeout) => diagnosis.explain(key, { timeout }))
   const { events, state } = explanation
   const unknown = events.length === 0 && state?.state === 'gone'
   const note = unknown ? await emptyNamespaceNote(connection, [storedKeyOf(key)]) : undefined

@@ -1,5 +1,4 @@
-import { InvalidKeyError, storedKey } from '@cattlegrid/core'
-import { isDigest } from '@cattlegrid/core/internal'
+import { InvalidKeyError, isDigest, storedKey } from '@cattlegrid/core'
 
 /** The key under which the store has the entry of a key. A digest, as `watch` and events print it in place of a long key, is one already. */
 export function storedKeyOf(key: string): string {

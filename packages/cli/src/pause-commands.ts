@@ -1,4 +1,4 @@
-import { formatDuration } from '@cattlegrid/core/internal'
+import { formatDuration } from '@cattlegrid/explain'
 import { pauseFleet } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

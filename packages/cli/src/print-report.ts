@@ -1,5 +1,6 @@
 import type { Entry } from '@cattlegrid/core'
-import { failureName, formatDuration } from '@cattlegrid/core/internal'
+import { failureName } from '@cattlegrid/core/internal'
+import { formatDuration } from '@cattlegrid/explain'
 import type { KeyReport } from './key-report.ts'
 import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 

@@ -1,4 +1,4 @@
-import type { HotKeyReport, WeighedKey } from '@cattlegrid/core'
+import type { HotKeyReport, WeighedKey } from '@cattlegrid/explain'
 import type { Command, CommandContext, Weight } from './command.ts'
 import { emptyNamespaceNote } from './namespaces.ts'
 import { displayKey, jsonLine } from './print.ts'
@@ -21,15 +21,15 @@ export const topCommand: Command = {
   synopsis: '',
   summary: 'lists the keys of all processes that cost most',
   details: `By load-time: the time that the loaders of a key took, ms. By followers: the calls that waited for another one's load.
-Both count since the caches were created. A weight is never too low, and too high by at most its error: each process counts a
-bounded number of keys (the option hotKeys of a cache). A key is shown as a digest unless its process has plain; 'inspect' takes
-the digest, too.
+Both count since the processes called explain() of @cattlegrid/explain. A weight is never too low, and too high by at most its
+error: each process counts a bounded number of keys (its option hotKeys). A key is shown as a digest unless its process has
+plainKeys; 'inspect' takes the digest, too.
 At most ${MOST_SHOWN} keys are shown; --json prints all.`,
   takes: '--by',
   operandError: ({ length }) =>
     length === 0 ? undefined : `'top' takes no key; ${length} ${length === 1 ? 'was' : 'were'} given.`,
   async run({ connection, json, by, terminal }: CommandContext): Promise<void> {
-    const report = await connection.askProcesses((cache, askFor) => cache.hotKeys({ timeout: askFor }))
+    const report = await connection.askProcesses((diagnosis, timeout) => diagnosis.hotKeys({ timeout }))
     const note = report.processes.length === 0 ? await emptyNamespaceNote(connection) : undefined
     const notes = note === undefined ? [] : [note]
     terminal.out(json ? jsonLine(documentOf(report, by, notes)) : textOf(report, by, notes))

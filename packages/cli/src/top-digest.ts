@@ -1,4 +1,4 @@
-import { hotKeyDigest } from '@cattlegrid/core/internal'
+import { hotKeyDigest } from '@cattlegrid/explain'
 import type { Connection } from './connection.ts'
 import { scan } from './scan.ts'
 

@@ -1,4 +1,4 @@
-import type { ExplainedEvent, Explanation } from '@cattlegrid/core'
+import type { ExplainedEvent, Explanation } from '@cattlegrid/explain'
 
 /** A trace in the JSON that Perfetto and chrome://tracing open. */
 export interface Trace {

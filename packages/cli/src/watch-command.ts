@@ -1,5 +1,5 @@
 import type { CancelTimer, Notice } from '@cattlegrid/core'
-import { formatDuration } from '@cattlegrid/core/internal'
+import { formatDuration } from '@cattlegrid/explain'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

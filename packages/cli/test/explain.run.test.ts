@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CacheOptions, Explanation, WeighedKey } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import type { Explanation, WeighedKey } from '@cattlegrid/explain'
 import { urlTagsOf } from '@cattlegrid/http'
 import { cattlegrid, type Ran } from './cli.ts'
 import { ExplainStage, namespace } from '../../../test/support/explain-stage.ts'
@@ -59,7 +60,7 @@ describe('explain', () => {
   })
 
   test('names the tag that was invalidated', async () => {
-    const cache = await stage.join('shop')
+    const { cache } = await stage.join('shop')
     await cache.set('k', 1, { tags: ['product:7'] })
     await cache.invalidateTags(['product:7'])
     const out = await told('explain', 'k')
@@ -69,7 +70,7 @@ describe('explain', () => {
   })
 
   test('tells a key that cools down', async () => {
-    const cache = await stage.join('shop', { failureCooldown: { min: '1m', max: '1m' } })
+    const { cache } = await stage.join('shop', { failureCooldown: { min: '1m', max: '1m' } })
     const failing = cache.getOrSet('k', () => Promise.reject(new TypeError('secret')))
     await expect(failing).rejects.toThrow('secret')
     // The lease ends behind the answer.
@@ -82,7 +83,7 @@ describe('explain', () => {
   })
 
   test('says which other namespaces have entries where nothing stands under the one that was given', async () => {
-    const cache = await stage.join('shop')
+    const { cache } = await stage.join('shop')
     await cache.set('k', 1)
     const { code, out } = await cattlegrid(
       ['explain', 'k', '--namespace', 'shpo', '--timeout', '20s'],
@@ -99,7 +100,7 @@ describe('explain', () => {
   })
 
   test('finds a long key by itself and by the digest that events show', async () => {
-    const cache = await stage.join('shop')
+    const { cache } = await stage.join('shop')
     const key = 'x'.repeat(2000)
     await cache.set(key, 1)
     const byKey = await documentOf(key)
@@ -110,7 +111,7 @@ describe('explain', () => {
   })
 
   test('explains the responses of a page', async () => {
-    const cache = await stage.join('shop')
+    const { cache } = await stage.join('shop')
     const url = 'https://shop.example/products/7'
     await cache.set('http:a', 1, { tags: [...urlTagsOf(url)] })
     await cache.set('http:b', 1)
@@ -142,8 +143,8 @@ describe('explain', () => {
 
 describe('top', () => {
   test('adds up the load time and the followers of all processes', async () => {
-    const options: CacheOptions = { hotKeys: { plain: true } }
-    const [one, other] = [await stage.join('shop', options), await stage.join('shop', options)]
+    const open = async (): Promise<Cache> => (await stage.join('shop', {}, { plainKeys: true })).cache
+    const [one, other] = [await open(), await open()]
     await Promise.all(Array.from({ length: 5 }, () => one.getOrSet('a', () => sleep(2))))
     await Promise.all(Array.from({ length: 3 }, () => other.getOrSet('b', () => sleep(40))))
     const keysBy = async (by: string): Promise<readonly WeighedKey[]> =>
@@ -162,7 +163,7 @@ describe('top', () => {
 
   test('shows digests of keys by default, and says when no process answers', async () => {
     expect(await told('top')).toMatch(/^No key has any weight\.\n\n0 caches of 0 processes answered\.\nNothing stands/)
-    const cache = await stage.join('shop')
+    const { cache } = await stage.join('shop')
     await cache.getOrSet('secret', () => 1)
     await until(async () => (await told('top')).includes('#'))
     expect(await told('top')).not.toContain('secret')

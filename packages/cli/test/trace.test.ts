@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { ExplainedEvent, RecordedType } from '@cattlegrid/core'
+import type { ExplainedEvent, RecordedType } from '@cattlegrid/explain'
 import { traceOf } from '../src/trace.ts'
 
 const web = { pid: 1, host: 'web-1', name: 'shop' }

@@ -125,8 +125,13 @@ export interface Failure {
 const LONGEST_TEXT = 256
 
 /**
- * What may be told of an error to a log, a metric, a trace, a warning or another process: its name and its code. A message may quote a value, a
- * request, SQL or a password, and is told only where a user has asked for it.
+ * What may be told of an error to a log, a metric, a trace, a warning or another process: its name and its code. A
+ * message may quote a value, a request, SQL or a password, and is told only where a user has asked for it.
+ *
+ * @example
+ * import { failureOf } from '@cattlegrid/core'
+ *
+ * cache.on('load-failed', ({ key, error }) => console.error(key, failureOf(error)))
  */
 export function failureOf(error: unknown, withMessage = false): Failure {
   const name = textOf(error, 'name') ?? typeof error

@@ -3,13 +3,8 @@ export type { Claim, ClaimedAlone, ClaimedLead, ClaimedValue } from './claimed.t
 export type { Cache, ReadResult } from './cache/cache.ts'
 export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
-export type { Asked, Explanation, HotKeyReport } from './cache/explanation.ts'
 export { createCache } from './cache/create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
-export type { Answers, HistoryProcess } from './history/exchange.ts'
-export type { Field, RecordedEvent, RecordedType } from './history/recorded-event.ts'
-export type { ExplainedEvent } from './history/timeline.ts'
-export type { WeighedKey } from './history/top-keys.ts'
 export {
   type Entry,
   expiredVersion,
@@ -28,6 +23,7 @@ export {
   type ErrorCode,
   type ErrorsByCode,
   type Failure,
+  failureOf,
   InvalidKeyError,
   InvalidOptionError,
   isCattlegridError,
@@ -50,10 +46,9 @@ export type {
   ClaimOptions,
   CloseOptions,
   EarlyRefreshOptions,
-  ExplainOptions,
   FailureCooldownOptions,
   GetOptions,
-  HotKeysOptions,
+  InspectOptions,
   InvalidateOptions,
   LeaseOptions,
   LoadOptions,
@@ -67,7 +62,7 @@ export type {
   ViewOptions,
   WrapOptions,
 } from './options/options.ts'
-export { storedKey } from './options/stored-key.ts'
+export { isDigest, storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './store/refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './activity.ts'
@@ -94,5 +89,6 @@ export {
   type TagsInvalidated,
   type Unkeepable,
 } from './store/answers.ts'
+export type { Answers, ProcessQuestions } from './store/process-questions.ts'
 export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes, StorePart } from './store/store.ts'
 export { judgeTags } from './store/tag-expiry.ts'

@@ -3,11 +3,9 @@ export { closeScope, currentScope, enterScope, openScope } from './runtime/async
 export { queueMicrotask } from './runtime/runtime.ts'
 export { BoundedMap } from './maps/bounded-map.ts'
 export { concealed, concealedText } from './concealed.ts'
-export { debugEvent, isDebugged } from './history/debug-log.ts'
-export { failureName, failureOf } from './errors.ts'
+export { debugEvent, isDebugged } from './events/debug-log.ts'
+export { failureName } from './errors.ts'
 export { makeEntry } from './entry.ts'
-export { hotKeyDigest } from './history/hot-keys.ts'
-export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './events/lease-holder.ts'
 export {
   answersAtOnce,
@@ -31,6 +29,5 @@ export {
   ttlRule,
 } from './option-rules/option-rules.ts'
 export { INVALID, type OptionRule, type OptionRules } from './option-rules/option-rule.ts'
-export { isDigest } from './options/stored-key.ts'
 export { processWide } from './runtime/process-wide.ts'
 export { LoaderArgument } from './claim/loader-argument.ts'

@@ -1,6 +1,13 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type Cache, createCache, InvalidKeyError, memoryStore, type Store, storedKey } from '@cattlegrid/core'
-import { isDigest } from '@cattlegrid/core/internal'
+import {
+  type Cache,
+  createCache,
+  InvalidKeyError,
+  isDigest,
+  memoryStore,
+  type Store,
+  storedKey,
+} from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import * as fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-import type { Answers, Away, Runtime } from '@cattlegrid/core'
+import type { Answers, Away, ProcessQuestions, Runtime } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
 import type { StepRunner } from './link/step-runner.ts'
 import type { AnswerLimits, Scripts } from './lua/scripts.ts'
@@ -30,7 +30,7 @@ export interface QuestionsSetup {
  * Questions of one process to all that use the namespace, for diagnosis. The question is published on the channel of the notices; each process appends its answers to a list that
  * the one that asks reads and removes. While nobody asks, nothing is sent or stored.
  */
-export class Questions {
+export class Questions implements ProcessQuestions {
   readonly #setup: QuestionsSetup
   readonly #answerers = new Set<Answerer>()
   /** The questions of this process that wait for answers; true: its own subscription has received it. */
@@ -42,7 +42,7 @@ export class Questions {
     this.#setup = setup
   }
 
-  answerWith(answerer: Answerer): () => void {
+  answer(answerer: Answerer): () => void {
     this.#answerers.add(answerer)
     return () => {
       this.#answerers.delete(answerer)

@@ -2,7 +2,6 @@ import { AsyncResource } from 'node:async_hooks'
 import type {
   Acquire,
   AcquireRequest,
-  Answers,
   Away,
   Cleared,
   Codec,
@@ -13,6 +12,7 @@ import type {
   Lease,
   NewEntry,
   Notice,
+  ProcessQuestions,
   Put,
   Read,
   RefreshPermitted,
@@ -47,7 +47,7 @@ import { readTagNumbers } from './tags/tag-numbers.ts'
  * const cache = createCache({ store: redisStore({ url: 'redis://127.0.0.1:6379' }), ttl: '30s' })
  * @throws InvalidOptionError for an unknown option or an invalid value.
  */
-export function redisStore(options: RedisStoreOptions): Store {
+export function redisStore(options: RedisStoreOptions): Store & { readonly questions: ProcessQuestions } {
   const setup = storeSetup(options)
   return detached.runInAsyncScope(() => openStore(setup))
 }
@@ -55,7 +55,7 @@ export function redisStore(options: RedisStoreOptions): Store {
 /** The async context of the module: the connections of a store that a request creates would keep that request's context for as long as they last. */
 const detached = new AsyncResource('cattlegrid.redis')
 
-function openStore(setup: RedisStoreSetup): Store {
+function openStore(setup: RedisStoreSetup): RedisStore {
   const { client, url, runtime, watchdog } = setup
   const warn = (message: string): void => store.warn(message)
   const opened =
@@ -73,6 +73,7 @@ class RedisStore implements Store {
   readonly shared = true
   readonly nodes: StoreNodes | undefined
   readonly hears: ((key: string) => boolean) | undefined
+  readonly questions: ProcessQuestions
   readonly #parts: StoreParts
   readonly #closeLink: () => Promise<void>
   #closed = false
@@ -80,7 +81,8 @@ class RedisStore implements Store {
   constructor({ link, close }: OpenLink, setup: RedisStoreSetup) {
     this.#parts = storeParts(link, setup)
     this.#closeLink = close
-    const { nodes, notices } = this.#parts
+    const { nodes, notices, questions } = this.#parts
+    this.questions = questions
     this.nodes = nodes
     this.hears = notices.hears
   }
@@ -185,14 +187,6 @@ class RedisStore implements Store {
       await Promise.all([probe(this.#parts), pause.read()])
       return { kind: 'done' } as const
     })
-  }
-
-  answerQuestions(answer: (question: string) => string | undefined): () => void {
-    return this.#parts.questions.answerWith(answer)
-  }
-
-  askProcesses(question: string, timeout: number): Promise<Answers | Away> {
-    return this.#parts.questions.ask(question, timeout)
   }
 
   watch(listener: (notice: Notice) => void): () => void {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { memoryStore, type Store } from '@cattlegrid/core'
+import { awayBecause, memoryStore, type ProcessQuestions, type Store } from '@cattlegrid/core'
 import { type ContractRunner, createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
+
+/** What a test replaces in a store. */
+type Replaced = Partial<Store & { readonly questions: ProcessQuestions }>
 
 interface DeclaredTest {
   readonly title: string
@@ -8,7 +11,7 @@ interface DeclaredTest {
 }
 
 /** The tests of the contract, on a store in which `spoil` has replaced some methods. */
-function contractOf(spoil: (store: Store) => Partial<Store>): readonly DeclaredTest[] {
+function contractOf(spoil: (store: Store) => Replaced): readonly DeclaredTest[] {
   const tests: DeclaredTest[] = []
   const suites: string[] = []
   const runner: ContractRunner = {
@@ -33,7 +36,7 @@ function contractOf(spoil: (store: Store) => Partial<Store>): readonly DeclaredT
   return tests
 }
 
-function spoiled(store: Store, changed: Partial<Store>): Store {
+function spoiled(store: Store, changed: Replaced): Store {
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const own: unknown = changed[name] ?? target[name]
@@ -49,7 +52,7 @@ async function failed(tests: readonly DeclaredTest[]): Promise<readonly string[]
 }
 
 /** Each a fault that a store may have, and the title of the test that must fail. */
-const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, string])[] = [
+const FAULTS: readonly (readonly [string, (store: Store) => Replaced, string])[] = [
   [
     'grants a lease to a caller that has read an older version',
     (store) => ({
@@ -118,8 +121,8 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
     'clear removes every entry, and returns their number',
   ],
   [
-    'answers questions, and cannot ask any',
-    () => ({ answerQuestions: () => () => {} }),
+    'hears questions, and cannot ask any',
+    () => ({ questions: { answer: () => () => {}, ask: () => Promise.resolve(awayBecause(new Error('unable'))) } }),
     'questions reach every process that answers, and each answer comes back once',
   ],
 ]

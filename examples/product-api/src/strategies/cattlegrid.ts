@@ -1,4 +1,5 @@
-import { createCache, type Explanation } from '@cattlegrid/core'
+import { createCache } from '@cattlegrid/core'
+import { explain, type Explanation } from '@cattlegrid/explain'
 import { redisStore } from '@cattlegrid/redis'
 import { connectRedis } from './redis-client.ts'
 import { TTL_MS, type Strategy, type StrategyOptions } from './strategy.ts'
@@ -35,6 +36,7 @@ export async function cattlegrid({
     // Longer than the default: in the demo Redis shares the machine with the database, the APIs and the load generator.
     storeTimeout: '1s',
   })
+  const diagnosis = explain(cache)
   return {
     async answer() {
       const { value, status, waited } = await cache.lookup(KEY, load, { tags: TAGS })
@@ -42,7 +44,7 @@ export async function cattlegrid({
     },
     expire: () => cache.expire(KEY),
     invalidate: () => cache.delete(KEY),
-    explain: () => cache.explain(KEY),
+    explain: () => diagnosis.explain(KEY),
     leads: () => cache.stats().leases > 0,
     waiting: () => cache.stats().waiting,
     close: async () => {

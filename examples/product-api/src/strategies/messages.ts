@@ -1,4 +1,4 @@
-import type { Explanation } from '@cattlegrid/core'
+import type { Explanation } from '@cattlegrid/explain'
 
 /** What the demo asks of a strategy's process. */
 export type Request =

@@ -8,8 +8,8 @@ import type {
   CallOptions,
   ClaimOptions,
   CloseOptions,
-  ExplainOptions,
   GetOptions,
+  InspectOptions,
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,
@@ -19,7 +19,7 @@ import type {
 } from '../options/options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { CacheStats } from '../activity.ts'
-import type { Explanation, HotKeyReport } from './explanation.ts'
+import type { Store } from '../store/store.ts'
 import type { Inspected } from './inspected.ts'
 
 /**
@@ -34,6 +34,8 @@ import type { Inspected } from './inspected.ts'
 export interface Cache {
   /** The option `name`. */
   readonly name: string
+  /** The option `store`, or the memory store that takes its place. */
+  readonly store: Store
   /** True when other processes may use the same store. */
   readonly shared: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it, and while an operator has paused all processes. */
@@ -203,30 +205,13 @@ export interface Cache {
   clear(): Promise<number>
   /**
    * Describes the state of a key, for diagnosis. Undefined while the store is away.
+   * `@cattlegrid/explain` tells how the key came to this state.
    *
    * @example
    * const state = await cache.inspect('report')
    * console.log(state?.state, state?.lease?.holder?.pid)
    */
-  inspect(key: string): Promise<Inspected | undefined>
-  /**
-   * Tells the story of a key: its state, and what the processes that use the store remember of it, as data and as sentences. For people who ask why: it costs a question to every
-   * process. While the store is away, only this process is asked. See the option `history`.
-   * `key`: as `getOrSet` takes it, or the digest by which events name a long one.
-   *
-   * @example
-   * for (const sentence of (await cache.explain('product:7')).sentences) console.log(sentence)
-   * @throws InvalidOptionError; InvalidKeyError; ClosedError.
-   */
-  explain(key: string, options?: ExplainOptions): Promise<Explanation>
-  /**
-   * Returns the keys of all processes that cost the most load time, and those that the most calls wait for, by the option `hotKeys`. Asks as `explain` does.
-   *
-   * @example
-   * const report = await cache.hotKeys()
-   * console.log(report)
-   */
-  hotKeys(options?: ExplainOptions): Promise<HotKeyReport>
+  inspect(key: string, options?: InspectOptions): Promise<Inspected | undefined>
   /**
    * Returns a function that calls `fn` through the cache.
    *

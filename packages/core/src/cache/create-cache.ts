@@ -3,13 +3,10 @@ import type { Cache } from './cache.ts'
 import { Pause } from '../flight/pause.ts'
 import { Permits } from '../flight/permits.ts'
 import { CodecCheck } from '../flight/codec-check.ts'
-import { debugEvents } from '../history/debug-log.ts'
+import { debugEvents } from '../events/debug-log.ts'
 import { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import { DefaultCache } from './default-cache.ts'
-import { Diagnostics } from '../history/diagnostics.ts'
-import { formatDuration } from '../history/format-duration.ts'
-import { Explainer } from './explainer.ts'
 import { Events } from '../events/events.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { RefreshBudget } from '../flight/refresh-budget.ts'
@@ -43,7 +40,7 @@ export function createCache(options?: CacheOptions): Cache {
 }
 
 function wireCache(setup: CacheSetup): Cache {
-  const { name, settings, limits, refreshLimits, diagnostics, runtime, enabled, strictCodec } = setup
+  const { name, settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
   const events = new Events(name)
   debugEvents(events)
   const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
@@ -62,14 +59,13 @@ function wireCache(setup: CacheSetup): Cache {
     pause: new Pause(runtime, enabled, (pausedFor) => events.warn(pauseText(pausedFor))),
   }
   const coordinator = new LoadCoordinator(services)
-  const explainer = new Explainer(services, new Diagnostics(events, runtime, diagnostics, settings.shareErrorMessages))
-  return new DefaultCache(coordinator, new Lifecycle(coordinator, explainer), explainer, settings)
+  return new DefaultCache(coordinator, new Lifecycle(coordinator), setup.store ?? store, settings)
 }
 
 /** What an operator did in all processes, for the log of this one. */
 function pauseText(pausedFor: number): string {
   return pausedFor > 0
-    ? `An operator has paused the caches of this namespace in all processes, for ${formatDuration(pausedFor)}: every call runs its own loader, and nothing is stored. \`cattlegrid resume\` ends it.`
+    ? `An operator has paused the caches of this namespace in all processes, for ${Math.ceil(pausedFor / 1000)} s: every call runs its own loader, and nothing is stored. \`cattlegrid resume\` ends it.`
     : 'The pause of the caches of this namespace in all processes has ended.'
 }
 

@@ -11,8 +11,8 @@ import type {
   CallOptions,
   ClaimOptions,
   CloseOptions,
-  ExplainOptions,
   GetOptions,
+  InspectOptions,
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,
@@ -29,20 +29,19 @@ import type { Runtime } from '../runtime/runtime.ts'
 import {
   checkedTags,
   drainTime,
-  explainTimeout,
   getSettings,
   holdOffTime,
   readCodec,
   readyTimeout,
+  takesDigest,
 } from '../options/operation-options.ts'
 import type { Cache, ReadResult } from './cache.ts'
 import type { Inspected } from './inspected.ts'
 import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
-import type { Explainer } from './explainer.ts'
-import type { Explanation, HotKeyReport } from './explanation.ts'
 import type { CacheStats } from '../activity.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import type { Store } from '../store/store.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { wrapFunction } from './wrap-function.ts'
@@ -54,10 +53,10 @@ import { lookUpMany } from '../batch/get-or-set-many.ts'
  */
 export class DefaultCache implements Cache {
   readonly root: Cache
+  readonly store: Store
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
-  readonly #explainer: Explainer
   readonly #permits: PermitSource
   readonly #lookups: Lookups
   readonly #claims: Claims
@@ -67,16 +66,16 @@ export class DefaultCache implements Cache {
   constructor(
     coordinator: LoadCoordinator,
     lifecycle: Lifecycle,
-    explainer: Explainer,
+    store: Store,
     settings: Settings,
     permits: PermitSource = coordinator.services.permits,
     root?: Cache,
   ) {
     this.root = root ?? this
+    this.store = store
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
-    this.#explainer = explainer
     this.#permits = permits
     this.#lookups = new Lookups(coordinator, permits)
     this.#claims = new Claims(coordinator, this.#lookups, settings, permits)
@@ -226,8 +225,10 @@ export class DefaultCache implements Cache {
     return await this.#writer.clear()
   }
 
-  async inspect(key: string): Promise<Inspected | undefined> {
-    return await this.#reader.inspect(this.#acceptKey(key))
+  async inspect(key: string, options?: InspectOptions): Promise<Inspected | undefined> {
+    const asDigest = takesDigest(options)
+    this.#lifecycle.throwIfClosed()
+    return await this.#reader.inspect(asDigest && isDigest(key) ? key : storedKey(key))
   }
 
   wrap<F extends (...args: never[]) => unknown>(
@@ -237,20 +238,6 @@ export class DefaultCache implements Cache {
     requireFunction('wrap', fn, 'a function to wrap, then its options; getOrSet(key, loader) takes a key')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
     return wrapFunction(this.#withSettings(settings), fn, key)
-  }
-
-  async explain(key: string, options?: ExplainOptions): Promise<Explanation> {
-    const timeout = explainTimeout('explain', options)
-    this.#lifecycle.throwIfClosed()
-    // Events and notices name a long key by its digest.
-    const stored = isDigest(key) ? key : storedKey(key)
-    return await this.#explainer.explain(stored, key, timeout, () => this.#reader.inspect(stored))
-  }
-
-  async hotKeys(options?: ExplainOptions): Promise<HotKeyReport> {
-    const timeout = explainTimeout('hotKeys', options)
-    this.#lifecycle.throwIfClosed()
-    return await this.#explainer.hotKeys(timeout)
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
@@ -281,7 +268,7 @@ export class DefaultCache implements Cache {
   }
 
   #withSettings(settings: Settings, permits: PermitSource = this.#permits): DefaultCache {
-    return new DefaultCache(this.#coordinator, this.#lifecycle, this.#explainer, settings, permits, this.root)
+    return new DefaultCache(this.#coordinator, this.#lifecycle, this.store, settings, permits, this.root)
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {

@@ -1,17 +1,14 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { ClosedError } from '../errors.ts'
-import type { Explainer } from './explainer.ts'
 
 /** Decides whether a cache accepts calls, and closes it once. */
 export class Lifecycle {
   readonly #coordinator: LoadCoordinator
-  readonly #explainer: Explainer
   readonly #unwatch: () => void
   #closing: Promise<void> | undefined
 
-  constructor(coordinator: LoadCoordinator, explainer: Explainer) {
+  constructor(coordinator: LoadCoordinator) {
     this.#coordinator = coordinator
-    this.#explainer = explainer
     this.#unwatch = coordinator.services.store.watch((notice) => coordinator.onNotice(notice))
   }
 
@@ -38,7 +35,6 @@ export class Lifecycle {
     const { store, events } = this.#coordinator.services
     const abandoned = await this.#coordinator.close(drain, new ClosedError())
     this.#unwatch()
-    this.#explainer.close()
     await store.close()
     events.emit('close', { abandoned })
   }

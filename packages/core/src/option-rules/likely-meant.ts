@@ -72,6 +72,8 @@ const TAKEN_BY: Readonly<Record<string, string>> = {
   near: 'createCache({ near })',
   name: 'createCache({ name })',
   stalewhilerevalidate: 'createCache({ staleWhileRevalidate })',
+  history: 'explain(cache, { history })',
+  hotkeys: 'explain(cache, { hotKeys })',
 }
 
 const sameLetters = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')

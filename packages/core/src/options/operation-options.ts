@@ -5,9 +5,9 @@ import { INVALID, type OptionRules } from '../option-rules/option-rule.ts'
 import type {
   CloseOptions,
   GetOptions,
+  InspectOptions,
   InvalidateOptions,
   ReadOptions,
-  ExplainOptions,
   ReadyOptions,
 } from './options.ts'
 import type { Settings } from './settings.ts'
@@ -16,7 +16,7 @@ const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<
 const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
 const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
 const readyRules = { timeout: durationRule(0) } satisfies OptionRules<ReadyOptions>
-const explainRules = { timeout: durationRule(0) } satisfies OptionRules<ExplainOptions>
+const inspectRules = { digest: booleanRule } satisfies OptionRules<InspectOptions>
 const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
 
 /** The settings of `get` and `getMany`. */
@@ -35,6 +35,11 @@ export function readCodec(base: Settings, verb: 'read' | 'peek', options: object
   return options === undefined ? base.codec : (checkOptions(verb, options, readRules).codec ?? base.codec)
 }
 
+/** True when `inspect` takes the digest of a long key. */
+export function takesDigest(options: InspectOptions | undefined): boolean {
+  return checkOptions('inspect', options, inspectRules).digest ?? false
+}
+
 /** The time after an invalidation in which no load is stored, ms. */
 export function holdOffTime(verb: 'delete' | 'deleteMany' | 'expire', options: InvalidateOptions | undefined): number {
   return checkOptions(verb, options, invalidateRules).holdOff ?? 0
@@ -48,11 +53,6 @@ export function drainTime(options: CloseOptions | undefined): number {
 /** The longest time that `ready` waits, ms. */
 export function readyTimeout(options: ReadyOptions | undefined): number {
   return checkOptions('ready', options, readyRules).timeout ?? 5000
-}
-
-/** The time that `explain` and `hotKeys` give other processes, ms. */
-export function explainTimeout(verb: 'explain' | 'hotKeys', options: ExplainOptions | undefined): number {
-  return checkOptions(verb, options, explainRules).timeout ?? 500
 }
 
 /** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */

@@ -120,10 +120,6 @@ export interface CacheOptions extends LoadOptions {
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
-  /** The number of recent events that this process keeps for `explain`. Hits and renewals are not kept. 0: none. Default: 1,000 with a shared store, else 0. */
-  readonly history?: number | undefined
-  /** Keeps count of the keys that cost most, for `cache.hotKeys()`. `false`: does not. Default: `{ size: 100, plain: false }` with a shared store, else `false`. */
-  readonly hotKeys?: HotKeysOptions | false | undefined
   /** False: every call runs its own loader, within `maxLoads`; nothing is kept, and nothing is sent to the store. For tests and emergencies. Default: true. */
   readonly enabled?: boolean | undefined
   /** The source of time, timers, randomness and tokens: for tests. Default: the process's own. */
@@ -208,18 +204,10 @@ export interface ReadyOptions {
   readonly timeout?: Duration | undefined
 }
 
-/** The counting of the keys that cost most. */
-export interface HotKeysOptions {
-  /** The number of keys that are counted by load time, and by followers. A weight is too high by at most the total divided by this number. 1 to 10,000. Default: 100. */
-  readonly size?: number | undefined
-  /** True: keys are shown as they are. False: by a digest, because a key may hold a name or an address. Default: false. */
-  readonly plain?: boolean | undefined
-}
-
-/** Options of `explain` and `hotKeys`. */
-export interface ExplainOptions {
-  /** The longest time that the other processes have to answer. Default: `'500ms'`. */
-  readonly timeout?: Duration | undefined
+/** Options of `inspect`. */
+export interface InspectOptions {
+  /** True: a key that looks like the digest by which events and errors name a long key is that digest. Default: false. */
+  readonly digest?: boolean | undefined
 }
 
 /** Options of `close`. */

@@ -1,6 +1,5 @@
 import { MAX_ENTRY_BYTES } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
-import type { DiagnosticsLimits } from '../history/diagnostics.ts'
 import {
   booleanRule,
   byteSizeRule,
@@ -28,14 +27,7 @@ import {
   staleIfErrorRow,
   staleWhileRevalidateRow,
 } from './option-rows.ts'
-import type {
-  CacheOptions,
-  HotKeysOptions,
-  NearOptions,
-  OutageOptions,
-  RefreshBudgetOptions,
-  TagOptions,
-} from './options.ts'
+import type { CacheOptions, NearOptions, OutageOptions, RefreshBudgetOptions, TagOptions } from './options.ts'
 import { type AdmissionLimits, DEFAULTS, type RefreshLimits, type Settings } from './settings.ts'
 
 const storeRule = objectRule<Store>(
@@ -62,11 +54,6 @@ const budgetRules = {
   atOnce: countRule(1),
 } satisfies OptionRules<RefreshBudgetOptions>
 
-const hotKeysRules = {
-  size: countRule(1, 10_000),
-  plain: booleanRule,
-} satisfies OptionRules<HotKeysOptions>
-
 const cacheRows = {
   ...loadRows,
   name: textRule('a string of 1 to 100 characters', /^.{1,100}$/s),
@@ -84,8 +71,6 @@ const cacheRows = {
   shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
   maxLoads: maxLoadsRow,
   refreshBudget: nestedRule(budgetRules),
-  history: countRule(0, MOST_MAP_KEYS),
-  hotKeys: orFalse(nestedRule(hotKeysRules)),
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
   enabled: booleanRule,
@@ -103,7 +88,6 @@ export interface CacheSetup {
   readonly remote: RemoteLimits
   /** Undefined: no limit. */
   readonly refreshLimits: RefreshLimits | undefined
-  readonly diagnostics: DiagnosticsLimits
   readonly runtime: Runtime
   readonly enabled: boolean
   readonly strictCodec: boolean
@@ -117,15 +101,7 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const limits = admissionLimits(parsed)
   const refreshLimits = refreshLimitsOf(parsed)
   const remote = remoteLimits(parsed, settings)
-  const diagnostics = diagnosticsLimits(parsed, enabled && store?.shared === true)
-  return { name, settings, limits, store, remote, refreshLimits, diagnostics, runtime, enabled, strictCodec }
-}
-
-/** A cache of its own process has no others to explain it to. */
-function diagnosticsLimits({ history, hotKeys }: ParsedCacheOptions, shared: boolean): DiagnosticsLimits {
-  const { size = 100, plain = false } = hotKeys === false ? {} : (hotKeys ?? {})
-  const counts = hotKeys === undefined ? shared : hotKeys !== false
-  return { history: history ?? (shared ? 1000 : 0), hotKeys: counts ? { size, plain } : undefined }
+  return { name, settings, limits, store, remote, refreshLimits, runtime, enabled, strictCodec }
 }
 
 function refreshLimitsOf({ refreshBudget }: ParsedCacheOptions): RefreshLimits | undefined {

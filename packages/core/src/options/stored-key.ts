@@ -43,7 +43,14 @@ function cureFor(key: unknown): string {
   return typeof key === 'string' ? '' : ', such as `user:${user.id}`'
 }
 
-/** True for a key as `storedKey` returns it in place of a long one, and as events and notices name it. */
+/**
+ * True for a key as `storedKey` returns it in place of a long one, and as events and notices name it.
+ *
+ * @example
+ * import { isDigest, storedKey } from '@cattlegrid/core'
+ *
+ * console.log(isDigest(storedKey('k'.repeat(2000)))) // true
+ */
 export function isDigest(key: string): boolean {
   return DIGEST.test(key)
 }

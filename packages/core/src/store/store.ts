@@ -1,7 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
-import type { Answers } from '../history/exchange.ts'
 import type { RefreshRequest } from './refresh-quota.ts'
 import type {
   Away,
@@ -173,13 +172,6 @@ export interface Store {
   inspect(key: string): Promise<Inspection | Away>
   /** Answers `done` when the store can be reached. */
   ping(): Promise<Done>
-  /**
-   * For diagnosis, with `askProcesses`: calls `answer` for each question of another process, until the returned function is called. An answer of undefined is not sent. Absent: a
-   * cache explains a key, and lists hot keys, by what its own process remembers.
-   */
-  readonly answerQuestions?: ((answer: (question: string) => string | undefined) => () => void) | undefined
-  /** Asks the other processes, those of this process's caches included. Waits for `timeout` ms, or until all have answered. Nothing may be kept for it while nobody asks. */
-  readonly askProcesses?: ((question: string, timeout: number) => Promise<Answers | Away>) | undefined
   /** Calls `listener` for every change at the store, made by any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
   /** Releases the store's own resources, such as connections. Of the caches that use a shared store, the last one calls it. */

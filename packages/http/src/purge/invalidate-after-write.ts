@@ -1,5 +1,5 @@
-import { type Cache, isCattlegridError } from '@cattlegrid/core'
-import { failureName, failureOf } from '@cattlegrid/core/internal'
+import { type Cache, failureOf, isCattlegridError } from '@cattlegrid/core'
+import { failureName } from '@cattlegrid/core/internal'
 
 /** The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is given up. */
 const PAUSES = [1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 180_000, 180_000]

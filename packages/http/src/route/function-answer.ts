@@ -1,4 +1,5 @@
-import { failureName, failureOf, INVALID, type OptionRule } from '@cattlegrid/core/internal'
+import { failureOf } from '@cattlegrid/core'
+import { failureName, INVALID, type OptionRule } from '@cattlegrid/core/internal'
 
 /** What a function among the options may answer, and what that means where it answers anything else. */
 export interface AnswerRule<T> extends OptionRule<T> {

@@ -1,12 +1,5 @@
-import { type Cache, type CacheEvent, type EventName, InvalidOptionError } from '@cattlegrid/core'
-import {
-  booleanRule,
-  checkOptions,
-  durationRule,
-  failureOf,
-  objectRule,
-  type OptionRules,
-} from '@cattlegrid/core/internal'
+import { type Cache, type CacheEvent, type EventName, failureOf, InvalidOptionError } from '@cattlegrid/core'
+import { booleanRule, checkOptions, durationRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { requireCache } from '../observed-cache.ts'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'

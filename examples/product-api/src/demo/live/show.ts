@@ -1,4 +1,4 @@
-import type { Explanation } from '@cattlegrid/core'
+import type { Explanation } from '@cattlegrid/explain'
 import type { Pool } from 'pg'
 import { STRATEGIES } from '../../strategies/strategy.ts'
 import { errorText } from '../../error-text.ts'

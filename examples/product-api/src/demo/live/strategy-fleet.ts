@@ -1,4 +1,4 @@
-import type { Explanation } from '@cattlegrid/core'
+import type { Explanation } from '@cattlegrid/explain'
 import { startChild } from '../../child.ts'
 import type { Loads } from '../../strategies/messages.ts'
 import { TTL_MS, type StrategyName } from '../../strategies/strategy.ts'

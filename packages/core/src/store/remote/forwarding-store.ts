@@ -26,16 +26,12 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
   readonly shared: boolean
   readonly nodes: StoreNodes | undefined
   readonly hears: ((key: string) => boolean) | undefined
-  readonly answerQuestions: Store['answerQuestions']
-  readonly askProcesses: Store['askProcesses']
   protected readonly inner: Inner
 
   constructor(inner: Inner) {
     this.shared = inner.shared
     this.nodes = inner.nodes
     this.hears = inner.hears
-    this.answerQuestions = inner.answerQuestions?.bind(inner)
-    this.askProcesses = inner.askProcesses?.bind(inner)
     this.inner = inner
   }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Events } from '../events/events.ts'
+import type { Cache } from '@cattlegrid/core'
 import { TopKeys, type WeighedKey } from './top-keys.ts'
 
-/** The keys with the most load time, and those with the most followers, since the cache was created. */
+/** The keys with the most load time, and those with the most followers, since `explain(cache)`. */
 export interface WeighedKeys {
   /** By the time that their loaders took, ms. */
   readonly loadTime: readonly WeighedKey[]
@@ -25,10 +25,14 @@ export class HotKeys {
     this.#plain = plain
   }
 
-  listenTo(events: Events): void {
-    events.on('outcome', ({ key, took }) => this.#loadTime.add(key, took))
-    events.on('join', ({ key }) => this.#followers.add(key, 1))
-    events.on('follow', ({ key }) => this.#followers.add(key, 1))
+  /** Counts the loads and the waiting calls of a cache, until the returned function is called. */
+  listenTo(cache: Pick<Cache, 'on'>): () => void {
+    const stops = [
+      cache.on('outcome', ({ key, took }) => this.#loadTime.add(key, took)),
+      cache.on('join', ({ key }) => this.#followers.add(key, 1)),
+      cache.on('follow', ({ key }) => this.#followers.add(key, 1)),
+    ]
+    return () => stops.forEach((stop) => stop())
   }
 
   list(): WeighedKeys {
@@ -44,14 +48,21 @@ export class HotKeys {
   }
 }
 
-/** A key may hold a name or an address: its digest lets the same key of several processes be found, and no more. */
+/**
+ * The digest that `hotKeys` shows in place of a key, which may hold a name or an address.
+ *
+ * @example
+ * import { hotKeyDigest } from '@cattlegrid/explain'
+ *
+ * console.log(hotKeyDigest('product:7'))
+ */
 export function hotKeyDigest(key: string): string {
   return `#${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
 }
 
 /**
- * The keys of several processes, their weights added up. A key that a process does not list may weigh there as much as the lightest one that it does: that much more is
- * its `error`.
+ * The keys of several processes, their weights added up. A key that a process does not list may weigh there as much
+ * as the lightest one that it lists, and its `error` grows by that.
  */
 export function mergeWeights(
   lists: readonly { readonly keys: readonly WeighedKey[]; readonly unlisted: number }[],

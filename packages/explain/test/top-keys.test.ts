@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { mergeWeights } from '../src/history/hot-keys.ts'
-import { TopKeys } from '../src/history/top-keys.ts'
+import { mergeWeights } from '../src/hot-keys.ts'
+import { TopKeys } from '../src/top-keys.ts'
 
 const streams = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 100 })), {
   maxLength: 300,

@@ -1,39 +1,34 @@
 import { hostname } from 'node:os'
-import type { Events } from '../events/events.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Cache } from '@cattlegrid/core'
 import { type Answer, encodeAnswer, type HistoryProcess, parseQuestion, type Question } from './exchange.ts'
 import { History } from './history.ts'
 import { HotKeys } from './hot-keys.ts'
+import type { Settings } from './options.ts'
 import type { RecordedEvent } from './recorded-event.ts'
 
-/** What a cache keeps for people; undefined: nothing. */
-export interface DiagnosticsLimits {
-  readonly history: number
-  readonly hotKeys: { readonly size: number; readonly plain: boolean } | undefined
-}
-
-/** What one cache remembers of its own work in this process, and tells others that ask. */
-export class Diagnostics {
+/** What one cache remembers of its work in this process, and tells others that ask. */
+export class Memory {
   readonly process: HistoryProcess
+  /** Identifies this memory among the answers. */
   readonly id: string
+  readonly #cache: Cache
+  readonly #settings: Settings
   readonly #history: History | undefined
   readonly #hotKeys: HotKeys | undefined
-  readonly #runtime: Runtime
-  readonly #shareMessages: boolean
+  readonly #stops: readonly (() => void)[]
 
-  constructor(events: Events, runtime: Runtime, { history, hotKeys }: DiagnosticsLimits, shareMessages: boolean) {
-    this.process = { pid: process.pid, host: hostname(), name: events.cacheName }
-    this.id = runtime.token()
-    this.#runtime = runtime
-    this.#shareMessages = shareMessages
-    this.#history = history > 0 ? new History(history, runtime) : undefined
-    this.#hotKeys = hotKeys && new HotKeys(hotKeys.size, hotKeys.plain)
-    this.#history?.listenTo(events)
-    this.#hotKeys?.listenTo(events)
+  constructor(cache: Cache, settings: Settings) {
+    this.process = { pid: process.pid, host: hostname(), name: cache.name }
+    this.id = cache.runtime.token()
+    this.#cache = cache
+    this.#settings = settings
+    this.#history = settings.history > 0 ? new History(settings.history, cache.runtime) : undefined
+    this.#hotKeys = settings.hotKeys > 0 ? new HotKeys(settings.hotKeys, settings.plainKeys) : undefined
+    this.#stops = [this.#history?.listenTo(cache), this.#hotKeys?.listenTo(cache)].filter((stop) => stop !== undefined)
   }
 
   /** True when it keeps events. */
-  get remembers(): boolean {
+  get keepsEvents(): boolean {
     return this.#history !== undefined
   }
 
@@ -47,15 +42,21 @@ export class Diagnostics {
     const { id, process: asked } = this
     const events = question.kind === 'history' ? this.#history?.of(question.key, question.tags) : undefined
     const hotKeys = question.kind === 'hot-keys' ? this.#hotKeys?.list() : undefined
-    return { id, process: asked, at: this.#runtime.timeOfDay(), events: events ?? [], hotKeys }
+    return { id, process: asked, at: this.#cache.runtime.timeOfDay(), events: events ?? [], hotKeys }
   }
 
-  /** The answer to a question of another process, as text; undefined if it does not understand the question, or keeps nothing. */
+  /** The answer to another process, as text. Undefined: it keeps nothing, or does not understand the question. */
   readonly answerText = (text: string): string | undefined => {
     const question = parseQuestion(text)
     if (question === undefined || this.keepsNothing) return undefined
     const answer = this.answer(question)
-    return encodeAnswer(this.#shareMessages ? answer : { ...answer, events: answer.events.map(withoutMessage) })
+    if (this.#settings.shareErrorMessages) return encodeAnswer(answer)
+    return encodeAnswer({ ...answer, events: answer.events.map(withoutMessage) })
+  }
+
+  /** Hears no further events. */
+  close(): void {
+    for (const stop of this.#stops) stop()
   }
 }
 

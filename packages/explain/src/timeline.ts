@@ -1,4 +1,4 @@
-import { type Failure, failureName } from '../errors.ts'
+import type { Failure } from '@cattlegrid/core'
 import type { HistoryProcess } from './exchange.ts'
 import { formatDuration } from './format-duration.ts'
 import type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'
@@ -11,7 +11,7 @@ export interface ExplainedEvent extends RecordedEvent {
 /** Events of one process that follow one another within this time are one sentence, ms. */
 const ONE_SENTENCE = 10
 
-/** The events as sentences, in their order: `12:03:04.120 pid 41: miss: tag product:7 was invalidated 3.0 s ago · leads, attempt 2`. */
+/** The events as sentences, in their order: `12:03:04.120 pid 41: miss: tag a was invalidated 3.0 s ago · leads`. */
 export function timelineSentences(
   events: readonly ExplainedEvent[],
   nameOf: (process: HistoryProcess) => string,
@@ -71,6 +71,9 @@ const phrases: { readonly [T in Exclude<RecordedType, 'miss'>]: Phrase } = {
   close: () => 'the cache was closed',
 }
 
+/** The events that a history keeps: those that have a phrase. */
+export const recordedTypes = ['miss', ...Object.keys(phrases)] as readonly RecordedType[]
+
 function phraseOf(event: RecordedEvent, before: readonly RecordedEvent[]): string {
   if (event.type === 'miss') return missPhrase(event, before)
   // A later version may know further events.
@@ -111,9 +114,12 @@ function missPhrase({ at, count }: RecordedEvent, before: readonly RecordedEvent
 }
 
 function because(failure: Failure | undefined): string {
-  if (failure === undefined) return ''
-  const { message } = failure
-  return ` (${failureName(failure)}${message === undefined ? '' : `: ${message}`})`
+  return failure === undefined ? '' : ` (${failureText(failure)})`
+}
+
+/** The name, the code and the message of an error, as far as they are known. */
+export function failureText({ name, code, message }: Failure): string {
+  return `${name}${code === undefined ? '' : ` ${code}`}${message === undefined ? '' : `: ${message}`}`
 }
 
 export function holderName(pid: Field | undefined, host: Field | undefined): string {

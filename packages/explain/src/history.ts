@@ -1,56 +1,50 @@
-import { BoundedMap } from '../maps/bounded-map.ts'
-import { type CacheEvent, eventNames } from '../events/cache-events.ts'
-import type { Events } from '../events/events.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import {
-  detailsOf,
-  type EventDetails,
-  holdsError,
-  isRecorded,
-  type RecordedEvent,
-  type RecordedType,
-} from './recorded-event.ts'
+import type { Cache, CacheEvent, Runtime } from '@cattlegrid/core'
+import { detailsOf, type EventDetails, holdsError, type RecordedEvent, type RecordedType } from './recorded-event.ts'
+import { recordedTypes } from './timeline.ts'
 
 /** An event in the ring; times by `now()`. */
 interface Slot extends Pick<RecordedEvent, 'type' | 'key'> {
-  /** The event itself, unless it has an error, which may hold values. Its details are made when somebody asks: that is rare. */
+  /** The event itself, unless it has an error, which may hold values. Its details are made when somebody asks. */
   readonly event: CacheEvent | undefined
   /** Those of an event with an error. */
   readonly details: EventDetails | undefined
   readonly at: number
   until: number
   count: number
-  /** How many events were recorded before it. */
+  /** The number of events that were recorded before it. */
   readonly place: number
 }
 
-/** The events of one kind that the calls of a key emit, while no other event of the key comes between. */
+/** The equal events of a key's calls, while no other event of the key comes between. */
 type Burst = { [T in MergedType]?: Slot }
 type MergedType = 'miss' | 'join' | 'answer'
+
+/** The number of keys whose bursts are kept: another one begins a new place for its next event. */
+const MOST_BURSTS = 1000
 
 /** The last events of one cache in this process. A herd takes few places: its equal events count as one. */
 export class History {
   readonly size: number
   readonly #runtime: Runtime
   readonly #slots: Slot[] = []
-  readonly #bursts: BoundedMap<string, Burst>
+  readonly #bursts = new Map<string, Burst>()
   #recorded = 0
   #disconnected = false
 
   constructor(size: number, runtime: Runtime) {
     this.size = size
     this.#runtime = runtime
-    this.#bursts = new BoundedMap(Math.min(size, 1000))
   }
 
-  /** Records the events of a cache from now on. */
-  listenTo(events: Events): void {
-    for (const name of eventNames) if (isRecorded(name)) events.on(name, (event) => this.#record(name, event))
+  /** Records the events of a cache, until the returned function is called. */
+  listenTo(cache: Pick<Cache, 'on'>): () => void {
+    const stops = recordedTypes.map((type) => cache.on(type, (event) => this.#record(type, event)))
+    return () => stops.forEach((stop) => stop())
   }
 
   /**
-   * The events that tell the story of a key, oldest first: its own, the invalidations that may concern it, and, where there are any, those of the connection. `tags`:
-   * the tags of its entry, as far as the caller knows them.
+   * The events that tell the story of a key, oldest first: its own, the invalidations that may concern it and, if
+   * there are any, those of the connection. `tags`: the known tags of its entry.
    */
   of(key: string, tags: readonly string[] = []): readonly RecordedEvent[] {
     const slots = this.#inOrder()
@@ -73,8 +67,7 @@ export class History {
   }
 
   #merge(type: MergedType, key: string, event: CacheEvent): void {
-    let burst = this.#bursts.get(key)
-    if (burst === undefined) this.#bursts.set(key, (burst = {}))
+    const burst = this.#burstOf(key)
     const last = burst[type]
     const same = last !== undefined && last.place >= this.#recorded - this.size && isSame(last, event)
     if (!same) {
@@ -85,9 +78,19 @@ export class History {
     last.until = this.#runtime.now()
   }
 
+  #burstOf(key: string): Burst {
+    const known = this.#bursts.get(key)
+    if (known !== undefined) return known
+    const [oldest] = this.#bursts.keys()
+    if (oldest !== undefined && this.#bursts.size === MOST_BURSTS) this.#bursts.delete(oldest)
+    const burst: Burst = {}
+    this.#bursts.set(key, burst)
+    return burst
+  }
+
   #add(type: RecordedType, key: string | undefined, event: CacheEvent): Slot {
     const at = this.#runtime.now()
-    const details = holdsError(event) ? detailsOf(event, true) : undefined
+    const details = holdsError(event) ? detailsOf(event) : undefined
     const kept = details === undefined ? event : undefined
     const slot = { type, key, event: kept, details, at, until: at, count: 1, place: this.#recorded }
     this.#slots[this.#recorded % this.size] = slot
@@ -100,7 +103,7 @@ export class History {
     return this.#recorded < this.size ? this.#slots : [...this.#slots.slice(oldest), ...this.#slots.slice(0, oldest)]
   }
 
-  /** With the time of day, which a step of the system's clock must not tear apart: it counts back from now. */
+  /** With the time of day, counted back from now: a step of the system's clock must not tear a story apart. */
   #dated(slot: Slot): RecordedEvent {
     const { type, key, at, until, count } = slot
     const zero = this.#runtime.timeOfDay() - this.#runtime.now()

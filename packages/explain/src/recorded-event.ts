@@ -1,11 +1,10 @@
-import { type Failure, failureOf } from '../errors.ts'
-import type { CacheEvent, EventName } from '../events/cache-events.ts'
+import { type CacheEvent, type EventName, type Failure, failureOf } from '@cattlegrid/core'
 
-/** Too frequent, or without a story. `warning`: with a listener, the process would not print it. */
-const UNRECORDED = ['hit', 'stale-hit', 'renew', 'warning'] as const
-
-/** The name of an event that a history keeps. */
-export type RecordedType = Exclude<EventName, (typeof UNRECORDED)[number]>
+/**
+ * The name of an event that a history keeps. Hits and renewals are too frequent. A listener of `warning` would keep
+ * the process from printing it.
+ */
+export type RecordedType = Exclude<EventName, 'hit' | 'stale-hit' | 'renew' | 'warning'>
 
 /** An event as a history keeps it: no value, and of an error its name, code and message. */
 export interface RecordedEvent {
@@ -14,12 +13,12 @@ export interface RecordedEvent {
   readonly at: number
   /** The last of `count` equal events, ms since 1970. */
   readonly until: number
-  /** So many calls did the same, one after the other: `miss`, `join` and `answer`. */
+  /** The number of calls that did the same, one after the other: of `miss`, `join` and `answer`. */
   readonly count: number
   readonly key: string | undefined
   /** The other fields of the event, by name. */
   readonly fields: Readonly<Record<string, Field>>
-  /** The error, where the event has one; its message only in the process of the event, and elsewhere with `shareErrorMessages`. */
+  /** The error, if the event has one. Other processes get its message only with `shareErrorMessages`. */
   readonly failure: Failure | undefined
 }
 
@@ -31,21 +30,17 @@ export type Field = string | number | boolean | readonly string[]
 
 const LONGEST_TEXT = 256
 
-export function isRecorded(name: EventName): name is RecordedType {
-  return !(UNRECORDED as readonly string[]).includes(name)
-}
-
 /** True for an event that may hold values, in its error. */
 export function holdsError(event: CacheEvent): boolean {
   return errorOf(event) !== undefined
 }
 
-/** What a history keeps of an event: `error` and `outcome` in plain words, because an error may hold values. */
-export function detailsOf(event: object, withMessage = false): EventDetails {
+/** What a history keeps of an event. An error may hold values: its name, code and message are kept. */
+export function detailsOf(event: object): EventDetails {
   const fields: Record<string, Field> = {}
   for (const [name, value] of Object.entries(event)) if (!IDENTITY.has(name)) addField(fields, name, value)
   const error = errorOf(event)
-  return { fields, failure: error === undefined ? undefined : failureOf(error, withMessage) }
+  return { fields, failure: error === undefined ? undefined : failureOf(error, true) }
 }
 
 const IDENTITY = new Set(['type', 'cache', 'key', 'error'])

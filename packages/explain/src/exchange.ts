@@ -1,7 +1,7 @@
 import type { WeighedKeys } from './hot-keys.ts'
 import type { RecordedEvent } from './recorded-event.ts'
 
-/** A process that has a history. */
+/** A process that answers, by one of its caches. */
 export interface HistoryProcess {
   readonly pid: number
   readonly host: string
@@ -22,13 +22,6 @@ export interface Answer {
   readonly at: number
   readonly events: readonly RecordedEvent[]
   readonly hotKeys: WeighedKeys | undefined
-}
-
-/** The answers of other processes to a question. `unanswered`: so many had it and did not answer in time; undefined where the store cannot tell. */
-export interface Answers {
-  readonly kind: 'answers'
-  readonly answers: readonly string[]
-  readonly unanswered: number | undefined
 }
 
 const MOST_EVENTS = 200

@@ -1,15 +1,17 @@
-import { failureName } from '../errors.ts'
-import type { HistoryProcess } from '../history/exchange.ts'
-import { formatDuration } from '../history/format-duration.ts'
-import { type ExplainedEvent, holderName, timelineSentences } from '../history/timeline.ts'
-import type { WeighedKey } from '../history/top-keys.ts'
-import type { Inspected } from './inspected.ts'
+import type { Inspected } from '@cattlegrid/core'
+import type { HistoryProcess } from './exchange.ts'
+import { formatDuration } from './format-duration.ts'
+import { type ExplainedEvent, failureText, holderName, timelineSentences } from './timeline.ts'
+import type { WeighedKey } from './top-keys.ts'
 
 /** The processes that were asked. */
 export interface Asked {
-  /** The caches that answered, this one first; one that keeps nothing is not among them, even this one. */
+  /** The caches that answered, this one first. One that keeps nothing is not among them. */
   readonly processes: readonly HistoryProcess[]
-  /** So many processes had the question and did not answer in time: they are frozen or busy, or have an older version. Undefined: unknown, as on a cluster. */
+  /**
+   * The number of processes that received the question and did not answer in time: frozen, busy, or of an older
+   * version. Undefined: unknown, as on a cluster.
+   */
   readonly unanswered: number | undefined
   /** The reason why no other process was asked. */
   readonly problem: string | undefined
@@ -37,17 +39,17 @@ export interface HotKeyReport extends Asked {
   readonly followers: readonly WeighedKey[]
 }
 
-/** The cache that asks. `remembers`: it keeps a history. */
+/** The cache that asks. `keepsEvents`: it keeps a history. */
 interface Asking {
   readonly process: HistoryProcess
-  readonly remembers: boolean
+  readonly keepsEvents: boolean
 }
 
 /** The sentences of an explanation. */
 export function sentencesOf(
   explanation: Omit<Explanation, 'sentences'>,
   requestedKey: string,
-  { process, remembers }: Asking,
+  { process, keepsEvents }: Asking,
 ): readonly string[] {
   const { key, events, state, processes, problem } = explanation
   const othersAnswered = processes.length > 1 || problem === undefined
@@ -60,7 +62,7 @@ export function sentencesOf(
     ...timelineSentences(events, nameOf),
     ...(events.length > 0 ? [] : [noEvent]),
     ...stateSentences(state, [process, ...processes], explanation.unanswered),
-    ...missing(explanation, remembers),
+    ...missing(explanation, keepsEvents),
   ]
 }
 
@@ -86,7 +88,7 @@ function stateSentences(
     const { remaining, attempts, failure } = cooldown
     const loads = attempts === 1 ? 'the last load' : `the last ${attempts} loads`
     sentences.push(
-      `The key cools down: nobody loads it for another ${formatDuration(remaining)}, because ${loads} failed (${failureName(failure)}).`,
+      `The key cools down: nobody loads it for another ${formatDuration(remaining)}, because ${loads} failed (${failureText({ ...failure, message: undefined })}).`,
     )
   }
   if (waitersHere > 0)
@@ -116,7 +118,7 @@ function leaseSentence(
   return `The lease is held by ${holderName(holder.pid, holder.host)}${silent}, for ${held}.`
 }
 
-function missing({ unanswered, problem }: Asked, remembers: boolean): readonly string[] {
+function missing({ unanswered, problem }: Asked, keepsEvents: boolean): readonly string[] {
   return [
     ...(problem === undefined ? [] : [problem]),
     ...(unanswered === undefined || unanswered === 0
@@ -124,6 +126,6 @@ function missing({ unanswered, problem }: Asked, remembers: boolean): readonly s
       : [
           `${unanswered} ${unanswered === 1 ? 'process' : 'processes'} did not answer in time: frozen, busy, or of an older version.`,
         ]),
-    ...(remembers || problem === undefined ? [] : ['This cache keeps no history: set the option `history`.']),
+    ...(keepsEvents || problem === undefined ? [] : ['This process keeps no history: the option `history` is 0.']),
   ]
 }

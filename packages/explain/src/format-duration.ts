@@ -3,7 +3,14 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A readable duration: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`. */
+/**
+ * A duration as explanations show it: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`.
+ *
+ * @example
+ * import { formatDuration } from '@cattlegrid/explain'
+ *
+ * console.log(formatDuration(298_000)) // 4 min 58 s
+ */
 export function formatDuration(ms: number): string {
   if (Math.round(ms) < SECOND) return `${Math.round(ms)} ms`
   if (ms < 59.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
