@@ -2,13 +2,14 @@ import {
   type Away,
   type Cache,
   createCache,
+  formatDuration,
   type Inspection,
   InvalidOptionError,
   type Runtime,
   type Store,
 } from '@cattlegrid/core'
 import { concealedText } from '@cattlegrid/core/internal'
-import { type Asked, type Diagnosis, explain, formatDuration } from '@cattlegrid/explain'
+import { type Asked, type Diagnosis, explain } from '@cattlegrid/explain'
 import {
   inspectKey,
   type Link,

@@ -1,4 +1,4 @@
-import { formatDuration } from '@cattlegrid/explain'
+import { formatDuration } from '@cattlegrid/core'
 import { pauseFleet } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

@@ -1,6 +1,5 @@
-import type { Entry } from '@cattlegrid/core'
+import { type Entry, formatDuration } from '@cattlegrid/core'
 import { failureName } from '@cattlegrid/core/internal'
-import { formatDuration } from '@cattlegrid/explain'
 import type { KeyReport } from './key-report.ts'
 import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 

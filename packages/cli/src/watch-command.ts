@@ -1,5 +1,4 @@
-import type { CancelTimer, Notice } from '@cattlegrid/core'
-import { formatDuration } from '@cattlegrid/explain'
+import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

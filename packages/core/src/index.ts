@@ -5,6 +5,7 @@ export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
 export { createCache } from './cache/create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
+export { formatDuration } from './option-rules/format-duration.ts'
 export {
   type Entry,
   expiredVersion,

@@ -1,6 +1,5 @@
-import type { Inspected } from '@cattlegrid/core'
+import { formatDuration, type Inspected } from '@cattlegrid/core'
 import type { HistoryProcess } from './exchange.ts'
-import { formatDuration } from './format-duration.ts'
 import { type ExplainedEvent, failureText, holderName, timelineSentences } from './timeline.ts'
 import type { WeighedKey } from './top-keys.ts'
 

@@ -1,7 +1,6 @@
 export type { HistoryProcess } from './exchange.ts'
 export { type Diagnosis, explain } from './explain.ts'
 export type { Asked, Explanation, HotKeyReport } from './explanation.ts'
-export { formatDuration } from './format-duration.ts'
 export { hotKeyDigest } from './hot-keys.ts'
 export type { AskOptions, ExplainOptions } from './options.ts'
 export type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'

@@ -1,6 +1,5 @@
-import type { Failure } from '@cattlegrid/core'
+import { type Failure, formatDuration } from '@cattlegrid/core'
 import type { HistoryProcess } from './exchange.ts'
-import { formatDuration } from './format-duration.ts'
 import type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'
 
 /** An event with the process in which it occurred. `at` and `until`: ms since 1970 by the clock of the process that asked. */

@@ -11,6 +11,7 @@ import { Events } from '../events/events.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { RefreshBudget } from '../flight/refresh-budget.ts'
 import type { CacheOptions } from '../options/options.ts'
+import { formatDuration } from '../option-rules/format-duration.ts'
 import { doublingCooldown } from '../policy/cooldown.ts'
 import { earlyRefresh } from '../policy/early-refresh.ts'
 import { windowFreshness } from '../policy/freshness.ts'
@@ -65,7 +66,7 @@ function wireCache(setup: CacheSetup): Cache {
 /** What an operator did in all processes, for the log of this one. */
 function pauseText(pausedFor: number): string {
   return pausedFor > 0
-    ? `An operator has paused the caches of this namespace in all processes, for ${Math.ceil(pausedFor / 1000)} s: every call runs its own loader, and nothing is stored. \`cattlegrid resume\` ends it.`
+    ? `An operator has paused the caches of this namespace in all processes, for ${formatDuration(pausedFor)}: every call runs its own loader, and nothing is stored. \`cattlegrid resume\` ends it.`
     : 'The pause of the caches of this namespace in all processes has ended.'
 }
 

@@ -4,10 +4,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /**
- * A duration as explanations show it: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`.
+ * A duration in ms as a person reads it: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`.
  *
  * @example
- * import { formatDuration } from '@cattlegrid/explain'
+ * import { formatDuration } from '@cattlegrid/core'
  *
  * console.log(formatDuration(298_000)) // 4 min 58 s
  */
