@@ -1,5 +1,6 @@
 // What the reader of an excerpt has at home: excerpts of the documents name these without declaring them.
 import type { Cache as CattlegridCache } from '@cattlegrid/core'
+import type { Diagnosis } from '@cattlegrid/explain'
 import type * as cattlegridHttp from '@cattlegrid/http'
 import type * as cattlegridLogs from '@cattlegrid/metrics/logs'
 import type * as cattlegridNest from '@cattlegrid/nestjs'
@@ -12,6 +13,7 @@ import type { Logger } from 'pino'
 declare global {
   const app: Express
   const cache: CattlegridCache
+  const diagnosis: Diagnosis
   const id: string
   const req: IncomingMessage
   const res: ServerResponse

@@ -53,6 +53,8 @@ const imports: readonly Import[] = [
   ['a leaf knows an interface', `${core}/a.ts`, './store/store.ts', 'core-leaf-imports-leaves'],
   ['a leaf knows a leaf', `${core}/b.ts`, './entry.ts'],
   ['core knows HTTP', `${core}/c.ts`, '@cattlegrid/http', 'core-imports-no-other-package'],
+  ['core knows who explains it', `${core}/e.ts`, '@cattlegrid/explain', 'core-imports-no-other-package'],
+  ['what explains a cache knows Redis', 'packages/explain/src/a.ts', '@cattlegrid/redis', 'explain-imports-core'],
   ['core knows the build of HTTP', `${core}/d.ts`, '../../http/dist/esm/index.js', 'core-imports-no-other-package'],
   [
     'a rule for responses looks up',
@@ -86,7 +88,7 @@ const imports: readonly Import[] = [
     'the command line knows Express',
     'packages/cli/src/b.ts',
     '@cattlegrid/express',
-    'cli-imports-core-and-redis-and-http',
+    'cli-imports-core-and-explain-and-redis-and-http',
   ],
   ['HTTP knows core', 'packages/http/src/a.ts', '@cattlegrid/core'],
   ['HTTP reaches into core', 'packages/http/src/b.ts', '../../core/src/entry.ts', 'published-names-only'],

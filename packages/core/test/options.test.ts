@@ -286,15 +286,3 @@ describe('a missing ttl', () => {
     expect(await cache.get('k')).toBeUndefined()
   })
 })
-
-describe('a loader that goes on after a refused load.keep or load.uncacheable', () => {
-  it('keeps the options that it set before', async () => {
-    const call = cache.lookup('k', async (load) => {
-      load.keep({ ttl: '7s' })
-      await refusal(() => load.keep({ ttl: Number.NaN }))
-      await refusal(() => load.uncacheable({ share: 'no' as never }))
-      return 'loaded'
-    })
-    expect(await call).toMatchObject({ freshFor: 7000, outcome: { kind: 'committed' } })
-  })
-})

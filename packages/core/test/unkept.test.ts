@@ -90,3 +90,16 @@ describe('a result that its loader keeps for no time', () => {
     expect(await cache.getMany(['a', 'b'])).toEqual(new Map([['b', 2]]))
   })
 })
+
+describe('a loader that goes on after a refused load.keep or load.uncacheable', () => {
+  it('keeps the options that it set before', async () => {
+    const [cache] = createFleet().caches
+    const call = cache.lookup('k', async (load) => {
+      load.keep({ ttl: '7s' })
+      expect(() => load.keep({ ttl: Number.NaN })).toThrow('load.keep.ttl')
+      expect(() => load.uncacheable({ share: 'no' as never })).toThrow('load.uncacheable.share')
+      return 'loaded'
+    })
+    expect(await call).toMatchObject({ freshFor: 7000, outcome: { kind: 'committed' } })
+  })
+})
