@@ -71,6 +71,14 @@ describe('a history', () => {
     expect(history.of('k')).toMatchObject([{ type: 'miss', count: 1 }])
   })
 
+  it('remembers the bursts of 1,000 keys: the oldest one then begins a new place', () => {
+    history = new History(10_000, runtime)
+    history.listenTo(events)
+    for (const key of ['k', ...Array.from({ length: 1000 }, (_, index) => `other ${index}`), 'k'])
+      events.emit('miss', { key, call: 1, took: 0 })
+    expect(history.of('k')).toMatchObject([{ count: 1 }, { count: 1 }])
+  })
+
   it('tells the story of one key: its own events, the invalidations that concern it, and the state of the connection', () => {
     events.emit('notices', { state: 'connected', node: undefined })
     events.emit('breaker', { state: 'open', node: undefined, error: undefined })

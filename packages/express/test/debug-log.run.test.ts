@@ -17,9 +17,11 @@ test('NODE_DEBUG=cattlegrid prints each step of a call and each request in order
   const lines = await run({ NODE_DEBUG: 'cattlegrid' })
   const steps = lines.map((line) => /^CATTLEGRID \d+: products (\S+)/.exec(line)?.[1])
   const load = ['miss', 'lead', 'load', 'commit', 'outcome', 'answer']
-  expect(steps).toEqual([...load, 'hit', ...load, 'http', 'hit', 'http', 'close'])
+  const failure = ['miss', 'lead', 'load', 'load-failed', 'outcome', 'answer']
+  expect(steps).toEqual([...load, 'hit', ...failure, ...load, 'http', 'hit', 'http', 'close'])
   expect(lines[0]).toMatch(/ products miss key='product:7' call=1 took=[\d.]+$/)
   expect(lines.filter((line) => / http (?!route='\/products\/:id' method='GET' verdict=)/.test(line))).toEqual([])
+  expect(lines.find((line) => line.includes(' load-failed '))).toMatch(/ key='product:8' error=Error E8 cooldown=\d+$/)
   expect(lines.filter((line) => line.includes('secret'))).toEqual([])
 }, 60_000)
 

@@ -13,6 +13,8 @@ await once(server, 'listening')
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/products/7`
 await cache.getOrSet('product:7', () => 'a secret value')
 await cache.getOrSet('product:7', () => 'a secret value')
+const failing = cache.getOrSet('product:8', () => Promise.reject(Object.assign(new Error('a secret'), { code: 'E8' })))
+await failing.catch(() => undefined)
 for (let turn = 0; turn < 2; turn += 1) await (await fetch(url)).arrayBuffer()
 await cache.close()
 server.close()
