@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import type { Cache, CacheOptions, CallOptions, Load, ManyLoad, Store } from '@cattlegrid/core'
+import type { Cache, CacheOptions, CallOptions, ClaimedLead, Load, ManyLoad, Store } from '@cattlegrid/core'
 import { History, keysFrom, type Value } from './history.ts'
 import { KEYS, type Outer, type Plan, READS, type Scenario, SIGNALS, type Step, tagOf } from './scenario.ts'
 
@@ -150,11 +150,25 @@ class Play {
     }
     if (call.verb === 'getOrSet') this.#history.check(await cache.getOrSet(`k${key}`, loader, options), key, asked)
     else if (call.verb === 'refresh') this.#history.check(await cache.refresh(`k${key}`, loader, options), key, asked)
+    else if (call.verb === 'claim') await this.#claim(process, cache, call, key, options)
     else {
       const { value, refresh } = await cache.lookup(`k${key}`, loader, options)
       this.#history.check(value, key, asked)
       if (call.verb === 'await refresh') await refresh
     }
+  }
+
+  async #claim(process: Outer['process'], cache: Cache, call: Plan, key: number, options: CallOptions): Promise<void> {
+    const asked = this.#history.now()
+    const claim = await cache.claim(`k${key}`, options)
+    if (claim.kind === 'value') this.#history.check(claim.value, key, asked)
+    if (claim.kind !== 'lead') return
+    this.#history.check(claim.stale?.value, key, asked)
+    const held = { ...call, inner: [] }
+    await this.#load(process, held, key, key).then(
+      (value) => endLead(claim, held, value),
+      (error: unknown) => claim.fail(error),
+    )
   }
 
   async #makeMany(
@@ -247,6 +261,13 @@ function end(load: Pick<Load, 'keep' | 'uncacheable'>, { ending, tagged }: Plan,
   if (ending === 'unkept') load.keep({ ttl: 0 })
   else if (ending === 'uncacheable' || ending === 'unshareable')
     load.uncacheable({ for: '5ms', share: ending === 'uncacheable' })
+}
+
+async function endLead(lead: ClaimedLead<unknown>, { ending, tagged }: Plan, value: Value): Promise<void> {
+  const tags = tagged ? { tags: [tagOf(value.key)] } : {}
+  if (ending === 'unshareable') await lead.handOver()
+  else if (ending === 'uncacheable') await lead.uncacheable({ for: '5ms' })
+  else await lead.commit(value, ending === 'unkept' ? { ttl: 0, ...tags } : tags)
 }
 
 function endOne(load: ManyLoad, name: string, call: Plan, key: number): void {

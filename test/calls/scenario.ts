@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 
-/** One call, and the calls that its loader makes if it runs. */
+/** One call, and the calls that its loader makes if it runs. The holder of a lead makes none: they could wait for it. */
 export interface Plan {
-  readonly verb: 'getOrSet' | 'lookup' | 'await refresh' | 'getOrSetMany' | 'refresh'
+  readonly verb: 'getOrSet' | 'lookup' | 'await refresh' | 'getOrSetMany' | 'refresh' | 'claim'
   /** Added to the greatest key around the call. */
   readonly steps: readonly number[]
   readonly strict: boolean
@@ -62,7 +62,7 @@ export function tagOf(key: number): string {
 
 const plan = (depth: number): fc.Arbitrary<Plan> =>
   fc.record({
-    verb: fc.constantFrom<Plan['verb'][]>('getOrSet', 'lookup', 'await refresh', 'getOrSetMany', 'refresh'),
+    verb: fc.constantFrom<Plan['verb'][]>('getOrSet', 'lookup', 'await refresh', 'getOrSetMany', 'refresh', 'claim'),
     steps: fc.uniqueArray(fc.nat({ max: 2 }), { minLength: 1, maxLength: 3 }),
     strict: fc.boolean(),
     limited: fc.boolean(),

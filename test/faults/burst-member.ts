@@ -1,6 +1,7 @@
 // One process of an application that asks for many cold keys at once.
 import { createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
+import { lookupByClaim } from '../support/lookup-by-claim.ts'
 
 export interface BurstCommand {
   readonly how: 'calls' | 'batch'
@@ -22,6 +23,12 @@ const lease = { duration: '5m' } as const
 const cache = createCache({ store, lease, ttl: '1h', storeTimeout: '1s', waitTimeout: '5m', maxWaiters: 1_000_000 })
 await new Promise<void>((resolve) => cache.on('notices', () => resolve()))
 
+/** Every second key is claimed. */
+async function get(key: string, index: number, load: (key: string) => string): Promise<string> {
+  if (index % 2 === 0) return await cache.getOrSet(key, () => load(key))
+  return (await lookupByClaim(cache, key, () => load(key))).value
+}
+
 async function burst({ how, keys: count }: BurstCommand): Promise<BurstResult> {
   const loaded: string[] = []
   const away = new Set<string>()
@@ -37,7 +44,7 @@ async function burst({ how, keys: count }: BurstCommand): Promise<BurstResult> {
   const values =
     how === 'batch'
       ? await cache.getOrSetMany(keys, (missing) => new Map(missing.map((key) => [key, load(key)])))
-      : new Map(await Promise.all(keys.map(async (key) => [key, await cache.getOrSet(key, () => load(key))] as const)))
+      : new Map(await Promise.all(keys.map(async (key, index) => [key, await get(key, index, load)] as const)))
   for (const stop of stops) stop()
   return { right: keys.filter((key) => values.get(key) === `value of ${key}`).length, loaded, away: [...away] }
 }

@@ -2,6 +2,7 @@
 import { createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createClient } from 'redis'
+import { lookupByClaim } from '../support/lookup-by-claim.ts'
 import { naiveLock } from './naive-lock.ts'
 
 /** The lease of both locks, ms: short, so that a pause outlives it. */
@@ -15,13 +16,17 @@ const load = async (key: string): Promise<number> => {
   return truth
 }
 
+/** By `getOrSet` or by a claim. */
 async function throughLeases(): Promise<(key: string) => Promise<number>> {
   const client = createClient({ url: CHAOS_REDIS })
   client.on('error', () => {})
   await client.connect()
   const store = redisStore({ client, namespace: CHAOS_NAMESPACE })
   const cache = createCache({ store, storeTimeout: '20s', ttl: '1h', lease: { duration: LEASE } })
-  return (key) => cache.getOrSet(key, () => load(key))
+  return async (key) => {
+    if (Math.random() < 0.5) return await cache.getOrSet(key, () => load(key))
+    return (await lookupByClaim(cache, key, () => load(key))).value
+  }
 }
 
 const ask = CHAOS_LOCK === 'leases' ? await throughLeases() : await naiveLock(CHAOS_REDIS, CHAOS_NAMESPACE, LEASE, load)

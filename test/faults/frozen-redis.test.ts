@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createCache, isCattlegridError } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { ask, values } from '../fleet/fleet.ts'
+import { ask, type Door, values } from '../fleet/fleet.ts'
 import { until } from '../support/until.ts'
 import { OwnRedis } from './own-redis.ts'
 
@@ -13,21 +13,24 @@ describe('a Redis that is stopped and answers nothing', () => {
   }, 60_000)
   afterEach(() => own.stop())
 
-  it('hangs nobody: each process loads once for all of its callers, and goes on with Redis when it is back', async () => {
-    const { fleet, server } = own
-    await ask(fleet.member(0), 'warm', 1)
-    server.pause()
-    expect(values(await fleet.everybody('cold'))).toEqual(new Set(['/cold load 1', '/cold load 2']))
-    expect(values(await fleet.everybody('warm')).size).toBeGreaterThan(0)
-    server.resume()
-    await fleet.recovered()
-    expect(await fleet.member(1).tell({ do: 'get', key: 'warm' })).toBe('/warm load 1')
-    expect(values(await fleet.everybody('cold'))).toEqual(new Set(['/cold load 3']))
-  })
+  it.each<Door>(['lookup', 'claim'])(
+    'hangs nobody: each process loads once for all of its callers, and goes on with Redis when it is back (%s)',
+    async (door) => {
+      const { fleet, server } = own
+      await ask(fleet.member(0), 'warm', 1)
+      server.pause()
+      expect(values(await fleet.everybody('cold', 50, { door }))).toEqual(new Set(['/cold load 1', '/cold load 2']))
+      expect(values(await fleet.everybody('warm', 50, { door })).size).toBeGreaterThan(0)
+      server.resume()
+      await fleet.recovered()
+      expect(await fleet.member(1).tell({ do: 'get', key: 'warm' })).toBe('/warm load 1')
+      expect(values(await fleet.everybody('cold', 50, { door }))).toEqual(new Set(['/cold load 3']))
+    },
+  )
 
-  it('in the middle of a wait, leaves no follower waiting', async () => {
+  it.each<Door>(['lookup', 'claim'])('in the middle of a wait, leaves no follower waiting (%s)', async (door) => {
     const { fleet, server } = own
-    const options = { lease: { duration: '1h', maxHold: '2h' } } as const
+    const options = { door, lease: { duration: '1h', maxHold: '2h' } } as const
     const letGo = fleet.origin.hold('/k')
     const leading = ask(fleet.member(0), 'k', 10, options)
     await until(() => fleet.loads('k') === 1)

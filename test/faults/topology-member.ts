@@ -1,7 +1,8 @@
 // One process of an application over a cluster or a master that Sentinel names: callers that never rest, and a count of what they got.
-import { createCache } from '@cattlegrid/core'
+import { type CallOptions, createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createCluster, createSentinel } from 'redis'
+import { lookupByClaim } from '../support/lookup-by-claim.ts'
 
 /** Where Redis is, and the options of the user's client. */
 export type Topology =
@@ -49,6 +50,14 @@ async function load(key: string): Promise<string> {
   return await (await fetch(`${process.env['TOPOLOGY_ORIGIN']}/${key}`)).text()
 }
 
+/** Every second call claims. */
+let calls = 0
+async function get(key: string, options: CallOptions<string> = {}): Promise<string> {
+  calls += 1
+  if (calls % 2 === 0) return await cache.getOrSet(key, () => load(key), options)
+  return (await lookupByClaim(cache, key, () => load(key), options)).value
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 let callers: Promise<void>[] = []
 const traffic = { goesOn: true, answers: 0, errors: new Set<string>(), slowest: 0 }
@@ -58,7 +67,7 @@ async function call(keys: number): Promise<void> {
     const begun = performance.now()
     try {
       // Short-lived, so that there is always something to lead and somebody to wait.
-      await cache.getOrSet(`busy-${Math.floor(Math.random() * keys)}`, ({ key }) => load(key), { ttl: '200ms' })
+      await get(`busy-${Math.floor(Math.random() * keys)}`, { ttl: '200ms' })
       traffic.answers += 1
     } catch (error) {
       traffic.errors.add(String(error))
@@ -90,10 +99,8 @@ async function execute(command: TopologyCommand): Promise<unknown> {
       return { answers: traffic.answers, slowest: traffic.slowest, errors: [...traffic.errors] } satisfies Traffic
     case 'recover':
       return await recover(command.keys)
-    case 'ask': {
-      const ask = (key: string): Promise<string> => cache.getOrSet(key, () => load(key))
-      return await Promise.all(command.keys.flatMap((key) => Array.from({ length: command.callers }, () => ask(key))))
-    }
+    case 'ask':
+      return await Promise.all(command.keys.flatMap((key) => Array.from({ length: command.callers }, () => get(key))))
     case 'delete':
       return await Promise.all(command.keys.map((key) => cache.delete(key)))
   }

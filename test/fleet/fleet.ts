@@ -7,7 +7,7 @@ import { type Origin, startOrigin } from './origin.ts'
 import { TestProcess } from './process.ts'
 import { until } from '../support/until.ts'
 
-export type { Ended } from './member.ts'
+export type { Door, Ended } from './member.ts'
 
 export type Member = TestProcess<Command>
 type Redis = Awaited<ReturnType<typeof connect>>

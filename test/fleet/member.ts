@@ -1,7 +1,11 @@
 // One process of a fleet, as an application is one: its own connection to Redis, its own cache, its own HTTP server.
-import { createCache, type CallOptions, type Duration, type Lookup } from '@cattlegrid/core'
+import { createCache, type CallOptions, type ClaimedLead, type Duration } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createClient } from 'redis'
+import { type Answer, lookupByClaim } from '../support/lookup-by-claim.ts'
+
+/** By which verb a caller asks. */
+export type Door = 'lookup' | 'claim'
 
 /** What the test asks of a member. */
 export type Command =
@@ -12,8 +16,11 @@ export type Command =
       readonly callers: number
       /** Where the origin is asked. Default: the key, behind a slash. */
       readonly path?: string
-      readonly options: CallOptions<string>
+      /** `door`, unless it is `lookup`. */
+      readonly options: CallOptions<string> & { readonly door?: Door }
     }
+  /** Claims a key, and never ends the lead. */
+  | { readonly do: 'forget'; readonly key: string; readonly hold: number }
   | { readonly do: 'get' | 'delete' | 'expire'; readonly key: string }
   | { readonly do: 'set'; readonly key: string; readonly value: string }
   | { readonly do: 'invalidateTags' | 'expireTags'; readonly tags: readonly string[] }
@@ -25,7 +32,7 @@ export type Command =
 
 /** How one call of `ask` ended. */
 export type Ended =
-  | ({ readonly kind: 'value' } & Pick<Lookup<string>, 'value' | 'status' | 'role' | 'outcome'>)
+  | ({ readonly kind: 'value' } & Answer<string>)
   | { readonly kind: 'error'; readonly code: string | undefined; readonly message: string }
 
 const origin = process.env['FLEET_ORIGIN'] ?? ''
@@ -53,12 +60,23 @@ async function load(path: string): Promise<string> {
 
 async function ask(key: string, { path = `/${key}`, options }: Command & { do: 'ask' }): Promise<Ended> {
   try {
-    const { value, status, role, outcome } = await cache.lookup(key, () => load(path), options)
+    const { door, ...rest } = options
+    const loader = (): Promise<string> => load(path)
+    const answer = door === 'claim' ? lookupByClaim(cache, key, loader, rest) : cache.lookup(key, loader, rest)
+    const { value, status, role, outcome } = await answer
     return { kind: 'value', value, status, role, outcome }
   } catch (error) {
     const { code, message } = error as Error & { code?: string }
     return { kind: 'error', code, message }
   }
+}
+
+const forgotten: ClaimedLead<string>[] = []
+
+async function forget(key: string, hold: number): Promise<string> {
+  const claim = await cache.claim<string>(key, { hold })
+  if (claim.kind === 'lead') forgotten.push(claim)
+  return claim.kind
 }
 
 async function execute(command: Command): Promise<unknown> {
@@ -67,6 +85,8 @@ async function execute(command: Command): Promise<unknown> {
       return await Promise.all(
         command.keys.flatMap((key) => Array.from({ length: command.callers }, () => ask(key, command))),
       )
+    case 'forget':
+      return await forget(command.key, command.hold)
     case 'listen':
       // Loaded only where it is wanted: most members serve nobody over HTTP.
       return await import('./servers.ts').then((servers) => servers[command.framework](cache, load))

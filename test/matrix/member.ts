@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createCache, type Lookup } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { lookupByClaim } from '../support/lookup-by-claim.ts'
 import type { Command } from './command.ts'
 import type { Via } from './faults.ts'
 import { learnName, loseName } from './lost-name.ts'
@@ -90,6 +91,7 @@ async function wave(index: number, crowd: Crowd): Promise<void> {
       const ways = {
         getOrSet: () => cache.getOrSet(key, load),
         lookup: () => cache.lookup(key, load) as Promise<Lookup<unknown>>,
+        claim: () => lookupByClaim(cache, key, load),
       }
       return tallies[kind].ask(index, crowd, ways)
     }),

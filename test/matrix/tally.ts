@@ -9,22 +9,23 @@ export interface Crowd {
 interface Ways {
   readonly getOrSet: () => Promise<unknown>
   readonly lookup: () => Promise<Lookup<unknown>>
+  readonly claim: () => Promise<unknown>
 }
 
 /** Nobody waits as long as this for a load of a few ms. */
 const HANGS = 15_000
 
-/** What the callers of a key got. Every second one asks by `lookup`, which can tell how the value came; its leader waits for the commit too. */
+/** What the callers of a key got. Every second one asks by `lookup`, which can tell how the value came; its leader waits for the commit too. The others ask by `getOrSet` and `claim` in turn. */
 export class KeyTally {
   /** How many lookups were answered in which way, such as `fresh from outage`. */
   readonly answers: Record<string, number> = {}
-  /** How many calls of `getOrSet` had a value. */
+  /** How many calls of `getOrSet`, and claims, had a value. */
   values = 0
-  /** How many calls of either failed, by code. */
+  /** How many calls of any kind failed, by code. */
   readonly errors: Record<string, number> = {}
   /** How many calls were not answered at all. */
   hung = 0
-  /** The slowest answer of `getOrSet`, and of `lookup`, by wave, ms. */
+  /** The slowest answer of `getOrSet`, and of `lookup` and claims, by wave, ms. */
   readonly slowest: number[] = []
   readonly slowestLookup: number[] = []
   /** Loads, by wave. */
@@ -48,14 +49,20 @@ export class KeyTally {
     this.loads[wave] ??= 0
     const calls = Array.from({ length: callers }, async (_, caller) => {
       await rest((spread * caller) / callers)
+      // The leader of a claim waits for its commit, as that of a lookup does.
       if (caller % 2 === 1) await this.#time(this.slowestLookup, wave, ways.lookup, this.#looked)
-      else await this.#time(this.slowest, wave, ways.getOrSet, () => (this.values += 1))
+      else if (caller % 4 === 0) await this.#time(this.slowestLookup, wave, ways.claim, this.#valued)
+      else await this.#time(this.slowest, wave, ways.getOrSet, this.#valued)
     })
     await Promise.all(calls)
   }
 
   readonly #looked = ({ status, from }: Lookup<unknown>): void => {
     count(this.answers, `${status} from ${from}`)
+  }
+
+  readonly #valued = (): void => {
+    this.values += 1
   }
 
   async #time<T>(times: number[], wave: number, call: () => Promise<T>, note: (answer: T) => void): Promise<void> {
