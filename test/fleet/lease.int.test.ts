@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ask, Fleet, value, values } from './fleet.ts'
+import { ask, type Door, Fleet, value, values } from './fleet.ts'
 import { until } from '../support/until.ts'
 
 let fleet: Fleet
@@ -9,21 +9,40 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fleet.stop())
 
-describe('four processes over one Redis', () => {
+describe.each<Door>(['lookup', 'claim'])('four processes over one Redis, asked by %s', (door) => {
   it('make one load for 200 callers of a cold key, and one more when it has expired', async () => {
-    const letGo = fleet.origin.hold('/hot')
-    const cold = fleet.everybody('hot')
-    await until(() => fleet.loads('hot') === 1)
+    const key = `hot-${door}`
+    const letGo = fleet.origin.hold(`/${key}`)
+    const cold = fleet.everybody(key, 50, { door })
+    await until(() => fleet.loads(key) === 1)
     letGo()
-    expect(values(await cold)).toEqual(new Set(['/hot load 1']))
-    expect(fleet.loads('hot')).toBe(1)
+    expect(values(await cold)).toEqual(new Set([`/${key} load 1`]))
+    expect(fleet.loads(key)).toBe(1)
 
-    await fleet.redis.pExpire(fleet.entryKey('hot'), 1)
-    await until(async () => (await fleet.redis.exists(fleet.entryKey('hot'))) === 0)
-    expect(values(await fleet.everybody('hot'))).toEqual(new Set(['/hot load 2']))
-    expect(fleet.loads('hot')).toBe(2)
+    await fleet.redis.pExpire(fleet.entryKey(key), 1)
+    await until(async () => (await fleet.redis.exists(fleet.entryKey(key))) === 0)
+    expect(values(await fleet.everybody(key, 50, { door }))).toEqual(new Set([`/${key} load 2`]))
+    expect(fleet.loads(key)).toBe(2)
   })
 
+  it('hang nobody on a loader that fails, and ask it once for all of them', async () => {
+    const key = `down-${door}`
+    fleet.origin.answer(`/${key}`, 503, 'select * from secrets')
+    const options = { door, failureCooldown: { min: '1m', max: '1m' } } as const
+    const letGo = fleet.origin.hold(`/${key}`)
+    const calls = Promise.all(fleet.members.map((member) => ask(member, key, 50, options)))
+    await until(() => fleet.loads(key) === 1)
+    letGo()
+    const codes = (await calls).map(
+      (ends) => new Set(ends.map((ended) => (ended.kind === 'error' ? ended.code : 'a value'))),
+    )
+    expect(codes.filter((seen) => seen.has('HTTP_503') && seen.size === 1)).toHaveLength(1)
+    expect(codes.filter((seen) => seen.has('CATTLEGRID_LOAD_FAILED') && seen.size === 1)).toHaveLength(3)
+    expect(fleet.loads(key)).toBe(1)
+  })
+})
+
+describe('four processes over one Redis', () => {
   it('serve the stale value at once at expiry while one of them refreshes behind', async () => {
     const options = { staleWhileRevalidate: '10m' } as const
     await ask(fleet.member(0), 'warm', 1, options)
@@ -40,18 +59,23 @@ describe('four processes over one Redis', () => {
     expect(fleet.loads('warm')).toBe(2)
   })
 
-  it('hang nobody on a loader that fails, and ask it once for all of them', async () => {
-    fleet.origin.answer('/down', 503, 'select * from secrets')
-    const options = { failureCooldown: { min: '1m', max: '1m' } } as const
-    const letGo = fleet.origin.hold('/down')
-    const calls = Promise.all(fleet.members.map((member) => ask(member, 'down', 50, options)))
-    await until(() => fleet.loads('down') === 1)
+  it('give the lead of an expired key to one claim, and the stale value at once to all others', async () => {
+    const options = { door: 'claim', staleWhileRevalidate: '10m' } as const
+    await ask(fleet.member(0), 'claimed', 1, options)
+    await fleet.redis.pExpire(fleet.entryKey('claimed'), 10 * 60_000)
+    const letGo = fleet.origin.hold('/claimed')
+    let answered = 0
+    const claiming = fleet.members.map(async (member) => {
+      const endings = await ask(member, 'claimed', 50, options)
+      answered += 1
+      return endings
+    })
+    // Nobody comes after the commit: all but the process that leads have their stale value.
+    await until(() => answered === 3)
     letGo()
-    const codes = (await calls).map(
-      (ends) => new Set(ends.map((ended) => (ended.kind === 'error' ? ended.code : 'a value'))),
-    )
-    expect(codes.filter((seen) => seen.has('HTTP_503') && seen.size === 1)).toHaveLength(1)
-    expect(codes.filter((seen) => seen.has('CATTLEGRID_LOAD_FAILED') && seen.size === 1)).toHaveLength(3)
-    expect(fleet.loads('down')).toBe(1)
+    const answers = (await Promise.all(claiming)).flat().map((ended) => `${value(ended).value}, ${value(ended).status}`)
+    expect(answers.filter((answer) => answer === '/claimed load 2, loaded')).toHaveLength(1)
+    expect(answers.filter((answer) => answer === '/claimed load 1, stale')).toHaveLength(199)
+    expect(fleet.loads('claimed')).toBe(2)
   })
 })

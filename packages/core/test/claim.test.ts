@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { createCache } from '@cattlegrid/core'
 import { lead } from './claims.ts'
 import { createFleet, type Fleet, holdBack, Origin, rejection, settle, trace } from './fleet.ts'
 import { never } from './memory-cache.ts'
@@ -16,6 +17,19 @@ describe('a claim of a key without a value', () => {
     const others = caches.flatMap((cache) => [cache.claim('k'), cache.claim('k')])
     expect(await leading.commit('value')).toEqual({ kind: 'committed' })
     for (const claim of await Promise.all(others)) expect(claim).toMatchObject({ kind: 'value', value: 'value' })
+  })
+
+  it('is the lead of one of 1,600 callers in one process on memory, and the value for all others', async () => {
+    const cache = createCache({ ttl: '1m' })
+    const claims = await Promise.all(
+      Array.from({ length: 1600 }, async () => {
+        const claim = await cache.claim('k')
+        if (claim.kind === 'lead') await claim.commit('value')
+        return claim.kind
+      }),
+    )
+    expect(claims.filter((kind) => kind === 'lead')).toHaveLength(1)
+    expect(claims.filter((kind) => kind === 'value')).toHaveLength(1599)
   })
 
   it('meets callers of getOrSet on one key, whoever leads', async () => {
