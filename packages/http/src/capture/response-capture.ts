@@ -5,6 +5,7 @@ import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-ar
 import { isHeadSent } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { type ResponseHead, withOuter } from '../response/response-head.ts'
+import { refusingAfterEnd } from './after-end.ts'
 import { ownListener } from './close-listeners.ts'
 import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
@@ -58,7 +59,7 @@ export abstract class ResponseCapture {
     this.writers = new FieldWriters(before)
     this.left = new LeftBody(res)
     recording.leaves?.(this.left)
-    this.#original = replaceMethods(res, {
+    const call = replaceMethods(res, {
       writeHead: (...args) => this.#writeHead(args),
       write: (...args) => this.#write(args),
       end: (...args) => this.#end(args),
@@ -73,6 +74,7 @@ export abstract class ResponseCapture {
         { writers: this.writers, side: this, onSet: (name) => this.onFieldSet?.(name) },
       ),
     })
+    this.#original = refusingAfterEnd(res, call)
     this.innerHead = new InnerHead(res)
     const onClose = ownListener(() => (this.onClose(), this.#scope.close()))
     res.once('close', onClose)
@@ -83,7 +85,7 @@ export abstract class ResponseCapture {
     this.#scope.runInside(handler)
   }
 
-  /** Calls a method of the response that the layers outside, or Node, have made. */
+  /** Calls a method as the layers outside, or Node, have made it. */
   protected original(...[method, args]: Parameters<CallOriginal>): unknown {
     return this.#outside(() => (method === 'end' ? this.#originalEnd(args) : this.#original(method, args)))
   }
@@ -291,9 +293,6 @@ export abstract class ResponseCapture {
     if (this.detached?.open === true) {
       discardChunk(args)
       this.original('end', [])
-    } else if (this.bodiless) {
-      const callback = args.filter((argument) => typeof argument === 'function')
-      this.original('end', callback)
-    } else this.original('end', args)
+    } else this.original('end', this.bodiless ? args.filter((argument) => typeof argument === 'function') : args)
   }
 }

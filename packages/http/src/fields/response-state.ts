@@ -42,3 +42,8 @@ export function isHeadSent(res: ServerResponse): boolean {
   if (!Object.hasOwn(res, 'headersSent')) return false
   return Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
 }
+
+/** True if Node takes no more of the response, whatever layers and `showAsEnded` say. */
+export function isEndedForNode(res: ServerResponse): boolean {
+  return Reflect.get(Object.getPrototypeOf(res) as object, 'writableEnded', res) === true
+}
