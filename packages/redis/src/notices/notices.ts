@@ -28,6 +28,8 @@ export class Notices {
   readonly #subscription: Subscription
   readonly #sharded: ShardedNotices | undefined
   readonly #listeners = new Set<(notice: Notice) => void>()
+  /** The warnings that came before the first listener: a client may fail long before a cache is made of its store. */
+  readonly #untold: Notice[] = []
   #started = false
 
   constructor(setup: NoticesSetup) {
@@ -48,6 +50,7 @@ export class Notices {
 
   watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
+    for (const notice of this.#untold.splice(0)) queueMicrotask(() => listener(notice))
     if (!this.#started) this.#start()
     else if (this.#subscription.connected) queueMicrotask(() => listener({ kind: 'connected' }))
     return () => {
@@ -58,6 +61,7 @@ export class Notices {
   /** Passes a notice to the listeners as if it came from the channel. */
   announce(notice: Notice): void {
     this.#setup.onNotice(notice)
+    if (!this.#started && notice.kind === 'warning') this.#untold.push(notice)
     for (const listener of this.#listeners) {
       try {
         listener(notice)

@@ -1,5 +1,6 @@
 import { expect, it, jest } from '@jest/globals'
 import { createCache } from '@cattlegrid/core'
+import { until } from '../../../../test/support/until.ts'
 import { redisStore } from '../../src/index.ts'
 
 it('a url at which no server answers gives one warning, without the password, and calls work', async () => {
@@ -11,4 +12,18 @@ it('a url at which no server answers gives one warning, without the password, an
   const told = emitWarning.mock.calls.map(([message]) => String(message))
   expect(told.filter((message) => message.includes('cannot be reached'))).toHaveLength(1)
   expect(told.join(' ')).not.toContain('secret')
+})
+
+it('a client that failed long before a cache was made of its store is told of by that cache', async () => {
+  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  emitWarning.mockClear()
+  const store = redisStore({ url: 'redis://127.0.0.1:1' })
+  await store.starting
+  // The client tries again, and its failure is told once.
+  await until(async () => (await store.ping()).kind === 'away' && store.starting === undefined)
+  const told: string[] = []
+  const cache = createCache({ store, ttl: '1m' })
+  cache.on('warning', ({ message }) => told.push(message))
+  await until(() => told.some((message) => message.includes('cannot be reached')))
+  await cache.close()
 })
