@@ -5,6 +5,7 @@ import type { ApplicationConfig, ModulesContainer } from '@nestjs/core'
 import { CACHE_TTL, CACHED } from './cached.ts'
 import { isCacheInterceptor } from './cache-interceptor.ts'
 import { HandlerMetadata, NEST_KEYS, type VersionSource } from './handler-metadata.ts'
+import { TAGS } from './invalidate-tags.ts'
 
 type Options = RouteOptions<never, never>
 
@@ -40,7 +41,10 @@ export class CachedHandlers {
   declareAll(modules: ModulesContainer): void {
     for (const { controllers, providers } of modules.values()) {
       for (const owner of classesOf(controllers)) this.#declare(owner)
-      for (const owner of classesOf(providers)) refuseProvider(owner)
+      for (const owner of classesOf(providers)) {
+        refuseProvider(owner)
+        warnOfTagsNowhere(owner)
+      }
     }
   }
 
@@ -135,6 +139,19 @@ function refuseProvider(owner: Type): void {
     metadata.ofHandler(CACHED) !== undefined || metadata.ofOwner(CACHED) !== undefined
   const marked = HandlerMetadata.ofClass(owner).find(isMarked)
   if (marked !== undefined) throw refused(marked, 'no request')
+}
+
+/** Nest runs interceptors for what it calls itself, such as a resolver. A method of a provider that no decorator declares to a framework is called by the application. */
+function warnOfTagsNowhere(owner: Type): void {
+  for (const metadata of HandlerMetadata.ofClass(owner)) {
+    const keys = Reflect.getMetadataKeys(metadata.handler).map(String)
+    const own = [TAGS, NEST_KEYS.interceptors]
+    if (!keys.includes(TAGS) || keys.some((key) => !own.includes(key))) continue
+    process.emitWarning(
+      `@InvalidateTags() on ${metadata.title} does nothing: Nest does not call this method itself. Put it on the handler of the controller, or call cache.invalidateTags() in the method.`,
+      { type: 'CattlegridWarning', code: 'CATTLEGRID_TAGS_NOWHERE' },
+    )
+  }
 }
 
 /** The classes of a collection in the container, which also holds values and factories. */

@@ -16,7 +16,7 @@ import { concatMap, type Observable } from 'rxjs'
 import type { CachedRequest, CachedResponse } from './cached.ts'
 import { CATTLEGRID_CACHE } from './inject-cache.ts'
 
-const TAGS = 'cattlegrid:invalidated-tags'
+export const TAGS = 'cattlegrid:invalidated-tags'
 
 type Tags = readonly string[]
 type TagsOf<Result, Input> = (result: Result, input: Input) => Tags

@@ -1,6 +1,6 @@
 import 'reflect-metadata'
 import { createCache } from '@cattlegrid/core'
-import { Controller, Get, Module, Post, type Type } from '@nestjs/common'
+import { Controller, Get, Injectable, Module, Post, type Type } from '@nestjs/common'
 import { describeMisuses, refused, warned } from '../../../test/misuse/misuse.ts'
 import { Cached, CacheTTL, CattlegridModule, InvalidateTags } from '../src/index.ts'
 import { createApp } from './site.ts'
@@ -34,10 +34,22 @@ class Pages {
   }
 }
 
+@Injectable()
+class Service {
+  @InvalidateTags(['products'])
+  change(): void {
+    // The handler of a controller calls it.
+  }
+}
+
 /** Starts an app. */
-function start(controllers: readonly Type[], imports: readonly unknown[]): () => Promise<void> {
+function start(
+  controllers: readonly Type[],
+  imports: readonly unknown[],
+  providers: readonly Type[] = [],
+): () => Promise<void> {
   class Root {}
-  Module({ imports: imports as Type[], controllers: [...controllers] })(Root)
+  Module({ imports: imports as Type[], controllers: [...controllers], providers: [...providers] })(Root)
   return async () => {
     const app = await createApp('Express', Root)
     try {
@@ -61,6 +73,12 @@ describeMisuses('decorators and the module of NestJS', [
     'CATTLEGRID_TTL_ALONE',
     /^@CacheTTL\(\) on TtlAlone\.page stands alone, so the handler is not cached: write @Cached\(\{ ttl \}\)/,
     start([TtlAlone], [cacheModule()]),
+  ),
+  warned(
+    '@InvalidateTags() stands on a method of a service',
+    'CATTLEGRID_TAGS_NOWHERE',
+    /^@InvalidateTags\(\) on Service\.change does nothing: .* Put it on the handler of the controller/,
+    start([Pages], [cacheModule()], [Service]),
   ),
   refused(
     '@Cached is used without its call',
