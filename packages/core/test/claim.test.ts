@@ -172,6 +172,21 @@ describe('a claim of a stale value', () => {
     expect(await fleet.caches[1].claim('k')).toMatchObject({ kind: 'value', value: 'new' })
   })
 
+  it('rejects with the reason of its signal while the lease is asked for, and hands that over', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m', lease: { duration: '30s' } })
+    await stale(fleet)
+    const acquiring = holdBack(fleet, 'acquire')
+    const leaving = new AbortController()
+    const claiming = rejection(fleet.caches[0].claim('k', { signal: leaving.signal }))
+    await settle(fleet)
+    leaving.abort(new Error('left'))
+    await settle(fleet)
+    acquiring.letGo()
+    expect(await claiming).toEqual(new Error('left'))
+    await settle(fleet)
+    expect((await lead(fleet.caches[1])).stale?.value).toBe('old')
+  })
+
   it('is the stale value behind a refresh that another caller leads, of either kind', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     const origin = new Origin()

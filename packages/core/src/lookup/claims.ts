@@ -9,6 +9,7 @@ import type { PermitSource } from '../flight/permits.ts'
 import { claimSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Lease } from '../store/answers.ts'
+import { orAbort } from './abort-listeners.ts'
 import { HeldLead } from './held-lead.ts'
 import type { Lookups } from './lookup.ts'
 import { identity, type Served, serveEntry } from './served.ts'
@@ -95,8 +96,11 @@ class Claiming implements HandOut {
   /** The call was served what others have stored or loaded. A stale entry is this call's to refresh, if the flight that it began behind it gets the lease. */
   onServed(served: Served): void {
     const { refresh } = served
-    if (refresh?.background !== true || refresh !== this.#flight) this.#resolve(valueOf(served))
-    else void refresh.outcome.then(() => this.#resolve(valueOf(served)))
+    const onValue = (): void => this.#resolve(valueOf(served))
+    if (refresh?.background !== true || refresh !== this.#flight) return onValue()
+    const { signal } = this.#settings
+    const ended = signal === undefined ? refresh.outcome : orAbort(refresh.outcome, signal)
+    void ended.then(onValue, (reason: unknown) => this.onError(reason))
   }
 
   onError(error: unknown): void {
