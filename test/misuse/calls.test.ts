@@ -1,5 +1,6 @@
-import { type Cache, createCache } from '@cattlegrid/core'
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { cachedMethod } from '@cattlegrid/core/decorator'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { expect, test } from '@jest/globals'
 import { describeMisuses, type Misuse, refused, warned } from './misuse.ts'
 
@@ -32,6 +33,15 @@ function keyOf(id: unknown): string {
 }
 
 describeMisuses('arguments of a call', [
+  warned(
+    'a memory store is made without the runtime of its cache',
+    'CATTLEGRID_TWO_RUNTIMES',
+    /^The memory store and its cache have two sources of time\. .* memoryStore\(\{ runtime \}\)/,
+    async () => {
+      const clock = createCache({ runtime: createManualRuntime(), store: memoryStore(), ttl: '1m' })
+      await clock.close({ drain: 0 })
+    },
+  ),
   refused(
     'the loader and the options are swapped',
     /'getOrSet' is \[Function.*\(the function comes before the options\)/,

@@ -17,7 +17,7 @@ import { earlyRefresh } from '../policy/early-refresh.ts'
 import { windowFreshness } from '../policy/freshness.ts'
 import { type CacheSetup, cacheSetup } from '../options/parse-cache-options.ts'
 import type { RemoteLimits } from '../store/remote/remote-limits.ts'
-import { type Runtime, runDetached } from '../runtime/runtime.ts'
+import { runDetached, type Runtime, systemRuntime } from '../runtime/runtime.ts'
 import { memoryStore } from '../store/memory/memory-store.ts'
 import { disabledStore } from '../store/disabled-store.ts'
 import { remoteStore } from '../store/remote/remote-store.ts'
@@ -59,8 +59,19 @@ function wireCache(setup: CacheSetup): Cache {
     codecCheck: new CodecCheck(strictCodec, events),
     pause: new Pause(runtime, enabled, (pausedFor) => events.warn(pauseText(pausedFor))),
   }
+  warnOfOtherTime(setup, events)
   const coordinator = new LoadCoordinator(services)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), setup.store ?? store, settings)
+}
+
+/** A store in this process that goes by another time than its cache: what it stores is gone at once, or never. */
+function warnOfOtherTime({ store, runtime }: CacheSetup, events: Events): void {
+  const { runtime: own } = (store ?? {}) as { readonly runtime?: Runtime }
+  // Each copy of this package has a system runtime of its own.
+  if (own === undefined || runtime === systemRuntime || own.now === runtime.now) return
+  const message =
+    'The memory store and its cache have two sources of time. Give both the same: createCache({ runtime, store: memoryStore({ runtime }) }).'
+  events.warn(message, 'CATTLEGRID_TWO_RUNTIMES')
 }
 
 /** What an operator did in all processes, for the log of this one. */

@@ -61,7 +61,8 @@ export function memoryStore(options?: MemoryStoreOptions): Store {
 /** Every step runs to its end in the call itself, so each is atomic. */
 class MemoryStore implements Store {
   readonly shared = false
-  readonly #runtime: Runtime
+  /** Shown to `createCache`, whose cache must go by the same time. */
+  readonly runtime: Runtime
   readonly #entries: EntryTable
   readonly #leases: Leases
   readonly #refreshes = new RefreshQuota()
@@ -75,7 +76,7 @@ class MemoryStore implements Store {
     maxBytes: number,
     sizeOf: ((value: unknown) => number) | undefined,
   ) {
-    this.#runtime = runtime
+    this.runtime = runtime
     this.#entries = new EntryTable(runtime, maxEntries, maxBytes, sizeOf === undefined)
     this.#leases = new Leases(this.#entries, runtime)
     this.#maxBytes = maxBytes
@@ -98,7 +99,7 @@ class MemoryStore implements Store {
   renew(lease: Lease, duration: number): Promise<Renewed> {
     const held = this.#leases.held(lease)
     if (held.kind === 'refused') return Promise.resolve(held)
-    held.until = this.#runtime.elapsed() + duration
+    held.until = this.runtime.elapsed() + duration
     return Promise.resolve({ kind: 'renewed' })
   }
 
@@ -133,16 +134,16 @@ class MemoryStore implements Store {
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    const elapsed = this.#runtime.elapsed()
+    const elapsed = this.runtime.elapsed()
     const state = heldOff(this.#entries.stateOf(key, elapsed), elapsed, holdOff)
     if (how === 'delete') this.#entries.remove(key, state)
-    else this.#entries.expire(key, this.#runtime.now(), state)
+    else this.#entries.expire(key, this.runtime.now(), state)
     this.#notify({ kind: how === 'delete' ? 'deleted' : 'expired', key })
     return Promise.resolve({ kind: 'done' })
   }
 
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    const tagSeq = this.#entries.tags.invalidate(tags, how, this.#runtime.now())
+    const tagSeq = this.#entries.tags.invalidate(tags, how, this.runtime.now())
     this.#notify({ kind: 'tags', tags, tagSeq, how })
     return Promise.resolve({ kind: 'done', tagSeq })
   }
@@ -152,7 +153,7 @@ class MemoryStore implements Store {
   }
 
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
-    const retryAfter = this.#refreshes.grant(request, this.#runtime.elapsed())
+    const retryAfter = this.#refreshes.grant(request, this.runtime.elapsed())
     return Promise.resolve(retryAfter === 0 ? { kind: 'granted' } : { kind: 'exhausted', retryAfter })
   }
 
