@@ -80,7 +80,10 @@ const ways: Record<string, Record<string, Road>> = {
   CacheOptions: { createCache: making },
   CallOptions: calls,
   ClaimOptions: { claim: (options) => cache.claim('k', options) },
-  SetOptions: { set: (options) => cache.set('k', 7, options) },
+  SetOptions: {
+    set: (options) => cache.set('k', 7, options),
+    setMany: (options) => cache.setMany(new Map([['k', 7]]), options),
+  },
   InvalidateOptions: {
     delete: (options) => cache.delete('kept', options),
     expire: (options) => cache.expire('kept', options),

@@ -164,6 +164,10 @@ const operations: Record<string, readonly [n: number, scenario: Scenario]> = {
     },
   ],
   getMany: [1000, async (n) => (await filled(n)).getMany.bind(await filled(n), numbered(n))],
+  setMany: [
+    1000,
+    async (n) => (await filled(n)).setMany.bind(await filled(n), new Map(numbered(n).map((key) => [key, 1]))),
+  ],
   deleteMany: [1000, async (n) => (await filled(n)).deleteMany.bind(await filled(n), numbered(n))],
   'deleteMany of keys that are being loaded': [
     1000,

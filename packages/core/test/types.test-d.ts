@@ -111,6 +111,10 @@ same<typeof decoded, Promise<Product | undefined>>(true)
 const many = cache.getMany<Product>(['k'])
 const there = cache.has('k')
 same<typeof there, Promise<boolean>>(true)
+const written = cache.setMany(new Map([['k', 7]]), { ttl: '1s' })
+same<typeof written, Promise<void>>(true)
+// @ts-expect-error: a Map
+void cache.setMany({ k: 7 })
 const gone = cache.deleteMany(['k'], { holdOff: '1s' })
 same<typeof gone, Promise<void>>(true)
 // @ts-expect-error: a list of keys

@@ -155,6 +155,14 @@ export interface Cache {
    */
   set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void>
   /**
+   * As `set` for each key, in one turn: the client of a shared store sends them in one write. Each key is written by itself, also when another one fails.
+   *
+   * @example
+   * await cache.setMany(new Map([['price:7', 129], ['price:8', 99]]), { ttl: '10s' })
+   * @throws as `set`, with the first key's error; InvalidOptionError and InvalidKeyError before anything is written.
+   */
+  setMany<V>(values: ReadonlyMap<string, V>, options?: SetOptions<V>): Promise<void>
+  /**
    * Removes the value in all processes, and voids a running lease: no load that began before can restore it.
    *
    * @example

@@ -33,6 +33,7 @@ import {
   holdOffTime,
   readCodec,
   readyTimeout,
+  storedValues,
   takesDigest,
 } from '../options/operation-options.ts'
 import type { Cache, ReadResult } from './cache.ts'
@@ -190,7 +191,13 @@ export class DefaultCache implements Cache {
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    await this.#writer.set(this.#acceptKey(key), value, setSettings(this.#settings, options))
+    await this.#writer.set(this.#acceptKey(key), value, setSettings(this.#settings, options, 'set'))
+  }
+
+  async setMany<V>(values: ReadonlyMap<string, V>, options?: SetOptions<V>): Promise<void> {
+    const settings = setSettings(this.#settings, options, 'setMany')
+    this.#lifecycle.throwIfClosed()
+    await this.#writer.setMany(storedValues(values), settings)
   }
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {

@@ -34,6 +34,11 @@ export class EntryWriter {
     this.#confirmExecuted(key, 'set', answer)
   }
 
+  /** Writes every value, and then throws the error of the first one that has one. */
+  async setMany(values: readonly (readonly [string, unknown])[], settings: Settings): Promise<void> {
+    await inOneTurn(values.map(([key, value]) => this.set(key, value, settings)))
+  }
+
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
     warnOfPattern(how, [key], this.#coordinator.services.events)
     const answer = await this.#coordinator.services.store.invalidate(key, how, holdOff)
@@ -43,8 +48,7 @@ export class EntryWriter {
 
   /** Deletes every key, and then throws the error of the first one that has one. */
   async deleteMany(keys: readonly string[], holdOff: number): Promise<void> {
-    const deletions = keys.map((key) => this.invalidate(key, 'delete', holdOff))
-    for (const result of await Promise.allSettled(deletions)) if (result.status === 'rejected') throw result.reason
+    await inOneTurn(keys.map((key) => this.invalidate(key, 'delete', holdOff)))
   }
 
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
@@ -80,4 +84,9 @@ export class EntryWriter {
     }
     if (events.hasListeners('invalidate')) events.emit('invalidate', { key, tags, how })
   }
+}
+
+/** @throws the error of the first step that has one, once all have ended. */
+async function inOneTurn(steps: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(steps)) if (result.status === 'rejected') throw result.reason
 }

@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+import { storedKey } from './stored-key.ts'
 import { type Codec, codecRule } from '../codec/codec.ts'
 import { InvalidOptionError } from '../errors.ts'
 import { booleanRule, checkOptions, durationRule, refusedBy, tagsRule } from '../option-rules/option-rules.ts'
@@ -56,9 +58,23 @@ export function readyTimeout(options: ReadyOptions | undefined): number {
 }
 
 /** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */
-export function refuseThenable(verb: 'set' | 'commit', value: unknown): void {
+export function refuseThenable(verb: 'set' | 'setMany' | 'commit', value: unknown): void {
   if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
     throw new InvalidOptionError(`${verb}.value`, value, 'a value; await a promise first')
+}
+
+/** The values of `setMany`, by stored key. @throws InvalidOptionError; InvalidKeyError */
+export function storedValues(values: unknown): readonly (readonly [key: string, value: unknown])[] {
+  // Also one of another realm.
+  if (!types.isMap(values))
+    throw new InvalidOptionError(
+      'setMany.values',
+      values,
+      'a Map of keys and values, such as new Map(Object.entries(values))',
+    )
+  const entries = [...(values as ReadonlyMap<unknown, unknown>)]
+  for (const [, value] of entries) refuseThenable('setMany', value)
+  return entries.map(([key, value]) => [storedKey(key), value])
 }
 
 /** @throws InvalidOptionError */

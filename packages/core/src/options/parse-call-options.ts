@@ -147,8 +147,8 @@ export function wrapSettings(base: Settings, options: object | undefined, owner:
 }
 
 /** The settings that a `set` writes with. */
-export function setSettings(base: Settings, options: object | undefined): Settings {
-  return options === undefined ? base : applyOptions(base, options, setRows, 'set')
+export function setSettings(base: Settings, options: object | undefined, owner: 'set' | 'setMany'): Settings {
+  return options === undefined ? base : applyOptions(base, options, setRows, owner)
 }
 
 /** The windows and tags that a result is kept with: those of the call, changed by the loader's `load.keep`. */
