@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { type Block, blocksOf, compile, docExamplesOf, documents, settle } from './docs-folder.ts'
+import { claimsGiven } from './docs-recipes.ts'
 import { root } from './shown-programs.ts'
 
 const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
@@ -45,6 +46,7 @@ function layOut(name: string, chosen: readonly Block[], settings: string, compil
   writeFileSync(join(place, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(place, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
   writeFileSync(join(place, 'product.ts'), 'export const product = async (id: string) => ({ id })\n')
+  for (const [file, code] of Object.entries(claimsGiven)) writeFileSync(join(place, file), code)
   for (const given of ['given.d.ts', 'app.ts', 'catalogue.ts'])
     copyFileSync(join(__dirname, `docs-${given}`), join(place, given))
   for (const [index, { page, code }] of chosen.entries()) {
