@@ -1,5 +1,5 @@
 import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
-import { type Cached, expressCache } from '@cattlegrid/express'
+import { type Cached, expressCache, isRefresh } from '@cattlegrid/express'
 import { expect, jest, test } from '@jest/globals'
 import express, { type Express } from 'express'
 import express4 from 'express4'
@@ -43,6 +43,19 @@ describeMisuses('cached() of Express, when the app is made', [
   refused('expressCache gets a store', /'cache' is a store, .*accepted: a cache made by createCache\(\)/, () =>
     // @ts-expect-error the types refuse it
     expressCache(memoryStore()),
+  ),
+  refused('expressCache gets a closed cache', /'cache' is closed; accepted: a cache that is open/, async () => {
+    const used = cache()
+    await used.close()
+    expressCache(used)
+  }),
+  refused('cached gets a host', /'cached\.host' is unknown \(did you mean key: \{ host \}\?\)/, () =>
+    // @ts-expect-error the types refuse it
+    declared({ host: false }),
+  ),
+  refused('skip gets what isRefresh returns', /'isRefresh' is undefined; accepted: a request.*isRefresh itself/, () =>
+    // @ts-expect-error the types refuse it
+    declared({ skip: isRefresh() }),
   ),
   refused('expressCache gets { cache }', /'cache' is \{ .*\(its member 'cache' alone is meant\)/, () =>
     // @ts-expect-error the types refuse it
@@ -89,6 +102,37 @@ function atRequests(makeApp: () => Express): readonly Misuse[] {
     answer('tags returns a text', /^cached\.tags returned a text, so no response is stored.*a list/, {
       tags: () => 'a',
     }),
+    answer(
+      'tags returns a missing value',
+      /^cached\.tags returned a list whose element 0 is undefined, so no response/,
+      {
+        tags: () => [undefined],
+      },
+    ),
+    warned(
+      'the ttl of app.use(cached()) is given to expressCache',
+      'CATTLEGRID_NO_TTL',
+      /^The response of \/page declares no freshness.*app\.use: cached\(\{ ttl \}\); that of the adapter counts only/,
+      play(({ app, handler }) => {
+        app.use(expressCache(createCache(), { ttl: '1m' })())
+        app.get('/page', handler)
+      }),
+    ),
+    warned(
+      'a tag is made of a missing parameter',
+      'CATTLEGRID_MISSING_IN_NAME',
+      /^The name 'product:undefined' is made of a missing value.*Look at the spelling/,
+      async () => {
+        const used = cache()
+        const tags = (): readonly string[] => [`product:${String(undefined)}`]
+        const app = makeApp()
+        app.get('/page', expressCache(used)({ ttl: '1m', tags }), (_req, res) => void res.send('page'))
+        const server = app.listen(0)
+        for (const _ of [1, 2]) await request(server).get('/page').expect(200)
+        await new Promise((resolve) => server.close(resolve))
+        await used.close()
+      },
+    ),
     answer('tags returns a promise', /^cached\.tags returned a promise.*await in a middleware/, {
       tags: () => Promise.resolve(['a']),
     }),

@@ -20,12 +20,16 @@ function app(declare: (app: FastifyInstance) => unknown): () => Promise<void> {
   }
 }
 
+function nextRun(): () => Promise<string> {
+  let runs = 0
+  return async () => `run ${++runs}`
+}
+
 /** As `app`, with the plugin. */
 function pluggedIn(declare: (app: FastifyInstance, handler: () => Promise<string>) => unknown): () => Promise<void> {
-  let runs = 0
   return app(async (made) => {
     await made.register(cattlegrid, { cache: cache() })
-    await declare(made, async () => `run ${++runs}`)
+    await declare(made, nextRun())
   })
 }
 
@@ -53,6 +57,34 @@ describeMisuses('the plugin of Fastify', [
     /ttl' is unknown \(did you mean defaults: \{ ttl \}\?\)/,
     // @ts-expect-error the types refuse it
     app((made) => made.register(cattlegrid, { cache: cache(), ttl: '1m' })),
+  ),
+  refused(
+    'it gets a store beside the cache',
+    /store' is unknown \(it belongs to createCache\(\{ store \}\)\)/,
+    // @ts-expect-error the types refuse it
+    app((made) => made.register(cattlegrid, { cache: cache(), store: memoryStore() })),
+  ),
+  refused(
+    'it gets a cache that an earlier app has closed',
+    /'cache' is closed; accepted: a cache that is open: createCache\(\) for each app, or close: false/,
+    async () => {
+      const used = cache()
+      await app((made) =>
+        made.register(cattlegrid, { cache: used }).get('/page', { config: { cache: false } }, nextRun()),
+      )()
+      await app((made) => made.register(cattlegrid, { cache: used }))()
+    },
+  ),
+  refused(
+    'it is registered inside another plugin, beside the routes',
+    /Declared before .*If you register it inside another plugin, wrap that one in fastify-plugin/,
+    app(async (made) => {
+      await made.register(async (inner) => {
+        await inner.register(cattlegrid, { cache: cache() })
+      })
+      made.get('/page', { config: { cache: { ttl: '1m' } } }, async () => 'page')
+    }),
+    'CATTLEGRID_ROUTE_BEFORE_PLUGIN',
   ),
   refused(
     'it is registered twice',

@@ -13,6 +13,19 @@ describeMisuses('options of a cache', [
     /^createCache\.ttl: 30 means 30 ms; did you mean '30s'\? If not, write '30ms'/,
     () => [1, 2, 3].map(() => createCache({ ttl: 30 })),
   ),
+  ...[300, 3600].map((staleIfError) =>
+    warned(
+      `a stale window of ${staleIfError} is a number of seconds`,
+      'CATTLEGRID_SHORT_TTL',
+      /^createCache\.stale\w+: (300|3600) means \1 ms; did you mean '\1s'\?/,
+      () => [1, 2].map(() => createCache(staleIfError === 300 ? { staleWhileRevalidate: 300 } : { staleIfError })),
+    ),
+  ),
+  ...(['key', 'cacheStatus', 'invalidateOnUnsafe'] as const).map((name) =>
+    refused(`createCache gets ${name} of a route`, /is unknown \(it belongs to a cached route: \{ \w+ \}\)/, () =>
+      createCache({ [name]: true }),
+    ),
+  ),
   refused('a ttl is negative', /'createCache\.ttl' is -1; accepted: milliseconds.*'30s'.*from 1/, () =>
     createCache({ ttl: -1 }),
   ),

@@ -26,6 +26,7 @@ export {
   tagsRuleUpTo,
   textRule,
   ttlOptionRule,
+  windowRuleUpTo,
   ttlRule,
 } from './option-rules/option-rules.ts'
 export { INVALID, type OptionRule, type OptionRules } from './option-rules/option-rule.ts'

@@ -87,13 +87,14 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
     }
     if (more.length > 0 || typeof options === 'function')
       throw new InvalidOptionError('cached', undefined, USAGE, { is: 'got a handler' })
-    const compile = (own: unknown): Route => compileRoute('cached', http, defaults as RouteOptions, own as RouteOptions)
+    const compile = (own: unknown, outer: unknown = defaults): Route =>
+      compileRoute('cached', http, outer as RouteOptions, own as RouteOptions)
     const route = compile(options)
     // A default `ttl` would store the pages of a whole app, whatever they say themselves.
     const { ttl, invalidateOnUnsafe } = (options ?? {}) as RouteOptions
     const isForReads = ttl !== undefined && invalidateOnUnsafe !== true
     const hasDefaultTtl = defaults?.ttl !== undefined && ttl === undefined
-    const appRoute = hasDefaultTtl ? compile({ ...(options as RouteOptions), ttl: 'origin' }) : route
+    const appRoute = hasDefaultTtl ? compile(options, { ...defaults, ttl: undefined }) : route
     const middleware: CacheMiddleware = (request, res, next) => {
       const req = request as ExpressRequest
       const place = places.placeOf(req)

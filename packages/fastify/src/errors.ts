@@ -8,7 +8,8 @@ export class RouteBeforePluginError extends Error {
   constructor(routes: readonly string[]) {
     super(
       `Declared before @cattlegrid/fastify was registered, and so not cached: ${routes.join(', ')}. ` +
-        'Await app.register(cattlegrid, …) before you declare them, or declare them in a plugin that you register after it.',
+        'Await app.register(cattlegrid, …) before you declare them, or declare them in a plugin that you register after it. ' +
+        'If you register it inside another plugin, wrap that one in fastify-plugin.',
     )
     this.name = 'RouteBeforePluginError'
     Object.defineProperty(this, BRAND, { value: true })

@@ -13,6 +13,6 @@ export function nameTaken(owner: string, name: string, where: string): InvalidOp
   return new InvalidOptionError(
     `${owner}.cache`,
     name,
-    `each cache once, with a name that no other cache of the ${where} has: createCache({ name })`,
+    `each cache once, with a name that no other open cache of the ${where} has: createCache({ name }), or stop the other one by the function that ${owner} returned`,
   )
 }

@@ -38,6 +38,8 @@ export interface Cache {
   readonly store: Store
   /** True when other processes may use the same store. */
   readonly shared: boolean
+  /** True from the call of `close` on: it rejects further calls. */
+  readonly closed: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it, and while an operator has paused all processes. */
   readonly paused: boolean
   /** The windows of entries that are stored without their own, ms: the options of `createCache` or `with`. `ttl` is undefined where it was not given. */

@@ -88,6 +88,10 @@ export class DefaultCache implements Cache {
     return this.#coordinator.services.store.shared
   }
 
+  get closed(): boolean {
+    return this.#lifecycle.closed
+  }
+
   get paused(): boolean {
     return this.#coordinator.paused
   }

@@ -2,7 +2,7 @@ import { StoreAwayError } from '../errors.ts'
 import type { CacheEvents } from '../events/cache-events.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
-import { warnOfPattern } from '../flight/name-check.ts'
+import { warnOfMissingIn, warnOfPattern } from '../flight/name-check.ts'
 import { refuseThenable } from '../options/operation-options.ts'
 import type { Settings } from '../options/settings.ts'
 import { newEntry } from '../claim/new-entry.ts'
@@ -54,6 +54,7 @@ export class EntryWriter {
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
     const { store, events } = this.#coordinator.services
     warnOfPattern(how === 'delete' ? 'invalidateTags' : 'expireTags', tags, events)
+    warnOfMissingIn(tags, events)
     const answer = await store.invalidateTags(tags, how)
     this.#coordinator.onTagsInvalidated(tags)
     this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer, tags)

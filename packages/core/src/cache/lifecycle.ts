@@ -12,6 +12,11 @@ export class Lifecycle {
     this.#unwatch = coordinator.services.store.watch((notice) => coordinator.onNotice(notice))
   }
 
+  /** True from the call of `close` on. */
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
   /**
    * Refuses calls of a closed cache. While the cache closes, it accepts calls from inside its running loads.
    *

@@ -1,5 +1,6 @@
 import { type Abandoned, ABSENT, type Outcome } from '../load.ts'
 import { ZERO_TTL } from '../options/parse-call-options.ts'
+import { warnOfMissingIn } from '../flight/name-check.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
@@ -115,12 +116,13 @@ class LeasedLoad {
     if (mark !== undefined) return this.#endUncacheable(value, mark)
     // The old value goes, and the key is not marked: the next result may be kept.
     if (settings.ttl === ZERO_TTL) return this.#endUncacheable(value, { for: 0, share: true, why: 'ttl' })
-    const { store, runtime, codecCheck, pause } = this.#services
+    const { store, runtime, events, codecCheck, pause } = this.#services
     if (pause.on) return this.#withhold(value)
     let entry: NewEntry
     try {
       codecCheck.check(this.#call.storedKey, value, settings.codec)
       entry = newEntry(value, took, settings, runtime.random())
+      warnOfMissingIn(settings.tags, events)
     } catch (error) {
       // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
       return this.#fail(error)

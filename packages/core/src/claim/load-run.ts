@@ -1,5 +1,5 @@
 import { Deferred } from '../flight/deferred.ts'
-import { warnOfObjectIn } from '../flight/name-check.ts'
+import { warnOfMissingIn, warnOfObjectIn } from '../flight/name-check.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
@@ -104,6 +104,7 @@ export class LoadRun implements FlightStep, LoadControls {
     const { runtime, events, admission, activity } = this.#services
     const { background } = flight
     warnOfObjectIn(key, events)
+    warnOfMissingIn([key], events)
     activity.loading += 1
     flight.beginLoad(runtime.elapsed())
     flight.setStep(this)

@@ -72,9 +72,15 @@ const TAKEN_BY: Readonly<Record<string, string>> = {
   near: 'createCache({ near })',
   name: 'createCache({ name })',
   stalewhilerevalidate: 'createCache({ staleWhileRevalidate })',
+  key: 'a cached route: { key }',
+  cachestatus: 'a cached route: { cacheStatus }',
+  invalidateonunsafe: 'a cached route: { invalidateOnUnsafe }',
   history: 'explain(cache, { history })',
   hotkeys: 'explain(cache, { hotKeys })',
 }
+
+const OF_CACHE_AND_ROUTE = ['ttl', 'stalewhilerevalidate']
+const OF_HOST = ['host', 'port']
 
 const sameLetters = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 
@@ -86,8 +92,8 @@ export function nameHint(owner: string, name: string, known: readonly string[]):
     known.find((one) => sameLetters(one) === sameLetters(name)) ?? candidates.find((one) => known.includes(one))
   if (meant !== undefined) return didYouMean(`'${meant}'`)
   const takenBy = Object.hasOwn(TAKEN_BY, plain) ? TAKEN_BY[plain] : undefined
-  if (known.includes('defaults') && takenBy?.startsWith(owner) !== true && takenBy?.startsWith('createCache') === true)
-    return didYouMean(`defaults: { ${name} }`)
+  if (known.includes('defaults') && OF_CACHE_AND_ROUTE.includes(plain)) return didYouMean(`defaults: { ${name} }`)
+  if (known.includes('hosts') && OF_HOST.includes(plain)) return didYouMean('key: { host }')
   if (takenBy !== undefined && !takenBy.startsWith(owner)) return ` (it belongs to ${takenBy})`
   const nearest = closest(name, known)
   // Of a name of three letters, one may be wrong: 'url' is no 'ttl'.

@@ -5,7 +5,7 @@ import { InvalidOptionError } from '../errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { nameHint, optionsHint, valueHint } from './likely-meant.ts'
 import { INVALID, type OptionRule, type OptionRules } from './option-rule.ts'
-import { SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
+import { isShortWindow, SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
 
 /** Options after parsing; undefined where one was not given. */
 export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
@@ -87,6 +87,19 @@ export const ttlOptionRule: OptionRule<number> = {
     if (milliseconds !== INVALID && milliseconds < SHORT_TTL) warnOfShortTtl(value, path?.())
     return milliseconds
   },
+}
+
+/** The rule of a stale window that a person writes; from 0 to `max` ms. */
+export function windowRuleUpTo(max: number): OptionRule<number> {
+  const rule = durationRule(0, max)
+  return {
+    ...rule,
+    parse(value, path) {
+      const milliseconds = rule.parse(value)
+      if (milliseconds !== INVALID && isShortWindow(milliseconds)) warnOfShortTtl(value, path?.())
+      return milliseconds
+    },
+  }
 }
 
 /** An amount of memory, in bytes after parsing. */

@@ -3,6 +3,14 @@ import { channel } from 'node:diagnostics_channel'
 /** A ttl below this that is given as a number is more likely one of seconds, ms. */
 export const SHORT_TTL: number = 100
 
+/** The longest number of ms that a window of seconds is mistaken for: an hour is 3600. */
+const SHORT_WINDOW = 10_000
+
+/** True for a window that is more likely one of seconds: nobody writes 300 or 3600 for ms. */
+export function isShortWindow(milliseconds: number): boolean {
+  return milliseconds > 0 && milliseconds < SHORT_WINDOW && milliseconds % 500 !== 0
+}
+
 const warnings = channel('cattlegrid:warning')
 /** The options that were warned of in this process. */
 const warned = new Set<string>()

@@ -14,6 +14,7 @@ import {
   parseOption,
   tagsRule,
   ttlOptionRule,
+  windowRuleUpTo,
 } from '../option-rules/option-rules.ts'
 import { INVALID, type OptionRule, type OptionRules } from '../option-rules/option-rule.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
@@ -109,7 +110,7 @@ function applyEarlyRefresh(settings: SettingsDraft, given: Parsed<typeof earlyRu
   settings.earlyRefresh = before === undefined ? { beta: beta ?? 1 } : { before }
 }
 
-export const windowRule: OptionRule<number> = durationRule(0, LONGEST_WINDOW)
+export const windowRule: OptionRule<number> = windowRuleUpTo(LONGEST_WINDOW)
 
 /** The options that a value is written with: of `set`, of `load.keep` and of the cache. */
 export const ttlRow: OptionRow<number | undefined> = row(ttlOptionRule, (settings, value) => (settings.ttl = value))

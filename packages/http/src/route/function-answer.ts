@@ -69,6 +69,9 @@ function isPromise(answer: unknown): answer is PromiseLike<unknown> {
 /** The kind of an answer, not the answer: it may be what only its client should know. */
 function nameOf(answer: unknown): string {
   if (answer === null || answer === undefined) return String(answer)
-  if (Array.isArray(answer)) return 'another list'
+  if (Array.isArray(answer)) {
+    const wrong = answer.findIndex((element) => typeof element !== 'string')
+    return wrong === -1 ? 'another list' : `a list whose element ${wrong} is ${nameOf(answer[wrong])}`
+  }
   return typeof answer === 'string' ? 'a text' : `${typeof answer === 'object' ? 'an' : 'a'} ${typeof answer}`
 }

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Cache, Runtime } from '@cattlegrid/core'
+import { type Cache, InvalidOptionError, type Runtime } from '@cattlegrid/core'
 import { refusedBy, objectRule } from '@cattlegrid/core/internal'
 import { VariantCount } from '../response/vary.ts'
 import { perCache } from './per-cache.ts'
@@ -47,6 +47,9 @@ export function nextDeclaration({ cache }: HttpCache): number {
   return declarations.count
 }
 
+const OPEN =
+  'a cache that is open: createCache() for each app, or close: false where an app must not close the cache that it shares'
+
 const cacheRule = objectRule<Cache>('a cache made by createCache()', 'with', 'getOrSet')
 
 /**
@@ -56,9 +59,10 @@ const cacheRule = objectRule<Cache>('a cache made by createCache()', 'with', 'ge
  * import { httpCache } from '@cattlegrid/http'
  *
  * const http = httpCache(cache)
- * @throws InvalidOptionError for anything but a cache.
+ * @throws InvalidOptionError for anything but a cache, and for a cache that is closed: every request would bypass it.
  */
 export function httpCache(cache: Cache): HttpCache {
   if (cacheRule.parse(cache) !== cache) throw refusedBy(cacheRule, 'cache', cache)
+  if (cache.closed) throw new InvalidOptionError('cache', undefined, OPEN, { is: 'is closed' })
   return { cache, runtime: cache.runtime, ...stateOf(cache) }
 }

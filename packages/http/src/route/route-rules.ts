@@ -14,6 +14,7 @@ import {
   type OptionRules,
   orFalse,
   ttlOptionRule,
+  windowRuleUpTo,
 } from '@cattlegrid/core/internal'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
@@ -22,7 +23,7 @@ import { tagsRule } from '../response/tags.ts'
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-const window = durationRule(0, LONGEST_WINDOW)
+const window = windowRuleUpTo(LONGEST_WINDOW)
 
 /** Accepts a value that `fits` or `rule` accepts. */
 function orElse(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {

@@ -19,8 +19,8 @@ export class UnusedTtlWarning {
     const why =
       this.#ofCache === undefined ? 'its route has no ttl' : 'the ttl of createCache does not count for responses'
     process.emitWarning(
-      `The response of ${pattern} declares no freshness, and ${why}: it is not stored. Give the route a ttl, ` +
-        "or the adapter, for all its routes; ttl: 'origin' says that only responses which declare their own freshness are meant.",
+      `The response of ${pattern} declares no freshness, and ${why}: it is not stored. Give the route a ttl, or app.use: ` +
+        "cached({ ttl }); that of the adapter counts only for routes with cached() or config.cache. ttl: 'origin' says that only responses which declare their own freshness are meant.",
       {
         type: 'CattlegridWarning',
         code: this.#ofCache === undefined ? 'CATTLEGRID_NO_TTL' : 'CATTLEGRID_UNUSED_TTL',

@@ -11,15 +11,20 @@ const rules = {
   meter: objectRule<Meter>('a Meter of @opentelemetry/api', 'createHistogram', 'createObservableCounter'),
 } satisfies OptionRules<OpenTelemetryMetricsOptions>
 
-/** The names of the caches that each meter has, of whichever copy of this package; `all` stands for the global meter, of which each call gets another object. */
-const observed = processWide('observed-caches/1', () => ({ all: {}, namesOf: new WeakMap<object, Set<string>>() }))
+interface Observed {
+  readonly cache: Cache
+  readonly stop: () => void
+}
+
+/** The caches of each meter by name, of whichever copy of this package; `all` stands for the global meter, of which each call gets another object. */
+const observed = processWide('observed-caches/2', () => ({ all: {}, of: new WeakMap<object, Map<string, Observed>>() }))
 
 /**
  * Makes the metrics of a cache as OpenTelemetry instruments: those of `prometheusMetrics`, under the names that an exporter to Prometheus turns into the same
  * ones, such as `cattlegrid.loads`. Every measurement has the attribute `cache`. Set the global meter provider before, or give a meter.
  *
  * @returns a function that stops it.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second cache with the same name.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache with the same name.
  * @example
  * import { openTelemetryMetrics } from '@cattlegrid/metrics/opentelemetry'
  *
@@ -29,26 +34,33 @@ export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetric
   const parsed = checkOptions('openTelemetryMetrics', options, rules)
   requireCache('openTelemetryMetrics', cache)
   const { meter = openTelemetry.getMeter('@cattlegrid/metrics'), http = true } = parsed
-  const release = claimName(parsed.meter ?? observed.all, cache.name)
+  const caches = cachesOf(parsed.meter ?? observed.all, cache.name)
   const histograms = new Map(histogramIds.map((id) => [id, histogramOf(meter, id)]))
   const observation = new CacheObservation(cache.root, {
     http,
     record: (id, labels, seconds) => histograms.get(id)?.record(seconds, { cache: cache.name, ...labels }),
   })
   const stops = collectedIds.map((id) => observe(meter, id, observation))
-  return () => {
-    release()
-    observation.stop()
-    for (const stop of stops) stop()
+  const own: Observed = {
+    cache,
+    stop: () => {
+      if (caches.get(cache.name) === own) caches.delete(cache.name)
+      observation.stop()
+      for (const stop of stops) stop()
+    },
   }
+  caches.set(cache.name, own)
+  return own.stop
 }
 
-/** @throws InvalidOptionError when the meter has a cache of that name. */
-function claimName(meter: object, name: string): () => void {
-  const names = observed.namesOf.get(meter) ?? new Set()
-  if (names.has(name)) throw nameTaken('openTelemetryMetrics', name, 'meter')
-  observed.namesOf.set(meter, names.add(name))
-  return () => void names.delete(name)
+/** The caches of a meter. One of this name that is closed gives the name up. @throws InvalidOptionError when an open one has it. */
+function cachesOf(meter: object, name: string): Map<string, Observed> {
+  const caches = observed.of.get(meter) ?? new Map<string, Observed>()
+  observed.of.set(meter, caches)
+  const known = caches.get(name)
+  if (known?.cache.closed === false) throw nameTaken('openTelemetryMetrics', name, 'meter')
+  known?.stop()
+  return caches
 }
 
 function observe(meter: Meter, id: CollectedId, observation: CacheObservation): () => void {

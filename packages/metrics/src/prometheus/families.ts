@@ -25,17 +25,20 @@ export class Families {
     return this.#registry.getSingleMetric(metrics.lookups.name) !== undefined
   }
 
-  /** @throws InvalidOptionError when the registry has a cache of that name. */
+  /** A closed cache gives its name up. @throws InvalidOptionError when the registry has an open cache of that name. */
   requireFree(name: string): void {
-    if (this.#observations.has(name)) throw nameTaken('prometheusMetrics', name, 'registry')
+    const known = this.#observations.get(name)
+    if (known?.cache.closed === false) throw nameTaken('prometheusMetrics', name, 'registry')
+    known?.stop()
   }
 
   add(observation: CacheObservation): void {
     this.#observations.set(observation.cache.name, observation)
   }
 
-  remove({ cache }: CacheObservation): void {
-    this.#observations.delete(cache.name)
+  remove(observation: CacheObservation): void {
+    const { name } = observation.cache
+    if (this.#observations.get(name) === observation) this.#observations.delete(name)
   }
 
   observe(cache: string, id: HistogramId, labels: Readonly<Record<string, string>>, seconds: number): void {

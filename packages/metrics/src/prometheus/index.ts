@@ -21,7 +21,7 @@ const familiesOf = processWide('metric-families/1', () => new WeakMap<Registry, 
  * caches may share a registry. Hits are counted by the cache itself, and read when the metrics are: a hit costs nothing more.
  *
  * @returns a function that takes the cache out again; its histograms stay as they are.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second cache with the same name.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache with the same name.
  * @example
  * import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
  * import { register } from 'prom-client'

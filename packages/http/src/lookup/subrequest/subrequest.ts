@@ -1,3 +1,4 @@
+import { InvalidOptionError } from '@cattlegrid/core'
 import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { queueMicrotask } from '@cattlegrid/core/internal'
@@ -45,6 +46,7 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
  * })
  */
 export function isRefresh(req: IncomingMessage): boolean {
+  if (!req) throw new InvalidOptionError('isRefresh', req, 'a request; where a function is taken, isRefresh itself')
   return subrequestMarkerOf(req) !== undefined
 }
 
