@@ -63,6 +63,7 @@ describe('the examples of the documents', () => {
     ['channels', /^ranking committed\n$/],
     ['testing-off', /^loads: 2\n$/],
     ['testing-clock', /^# pass 1$/m],
+    ['testing-route', /^# pass 1$/m],
     ['strict-codec', /^The codec json does not keep the value of 'user:7': value\.roles \(Set\)\. .*\nstored\n$/],
     ['own-codec', /^(cattle){3}\n$/],
     ['not-found', /^null null 1\n$/],
@@ -164,6 +165,7 @@ describe('the examples of the documents', () => {
       'strict-codec',
       'testing-clock',
       'testing-off',
+      'testing-route',
       'warm-up',
     ])
   })
