@@ -39,6 +39,12 @@ export class Activity {
     return this.#silentNodes.size === 0
   }
 
+  /** `waiting`: the calls that wait now. */
+  stats(waiting: number): CacheStats {
+    const { fresh, stale, loading, leases, noticesConnected } = this
+    return { hits: { fresh: { ...fresh }, stale: { ...stale } }, waiting, loading, leases, noticesConnected }
+  }
+
   noteNotices(kind: 'connected' | 'disconnected', node: string | undefined): void {
     if (kind === 'disconnected') this.#silentNodes.add(node ?? '')
     else if (node === undefined) this.#silentNodes.clear()

@@ -257,9 +257,7 @@ export class DefaultCache implements Cache {
 
   stats(): CacheStats {
     const { activity, admission } = this.#coordinator.services
-    const { fresh, stale, loading, leases, noticesConnected } = activity
-    const hits = { fresh: { ...fresh }, stale: { ...stale } }
-    return { hits, waiting: admission.waiters, loading, leases, noticesConnected }
+    return activity.stats(admission.waiters)
   }
 
   pause(): void {
