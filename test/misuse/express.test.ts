@@ -119,6 +119,20 @@ function atRequests(makeApp: () => Express): readonly Misuse[] {
       }),
     ),
     warned(
+      'the handler of a route with a ttl sets a cookie on each response',
+      'CATTLEGRID_NEVER_STORED',
+      /^The responses of \/page are not stored, although the route has a ttl: they set a cookie\..*unsafeStripSetCookie/,
+      async () => {
+        const used = cache()
+        const app = makeApp()
+        app.get('/page', expressCache(used)({ ttl: '1m' }), (_req, res) => void res.cookie('seen', '1').send('page'))
+        const server = app.listen(0)
+        for (const _ of [1, 2, 3, 4]) await request(server).get('/page').expect(200)
+        await new Promise((resolve) => server.close(resolve))
+        await used.close()
+      },
+    ),
+    warned(
       'a tag is made of a missing parameter',
       'CATTLEGRID_MISSING_IN_NAME',
       /^The name 'product:undefined' is made of a missing value.*Look at the spelling/,

@@ -185,6 +185,7 @@ function judgeByRoute<Req, Res>(
   const judgement = judge(head, policy, route.runtime.timeOfDay())
   if (judgement.kind === 'unshareable' && judgement.why === 'no-freshness')
     route.unusedTtlWarning.give(exchange.pattern)
+  route.neverStoredWarning.note(judgement, exchange.target)
   if (judgement.kind !== 'store') return judgement
   const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
   if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM

@@ -22,6 +22,7 @@ import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { ReportRule } from '../response/report-fields.ts'
 import type { StoragePolicy } from '../response/storable.ts'
+import { NeverStoredWarning } from './never-stored-warning.ts'
 import { OuterValueWarning } from './outer-value-warning.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
 import { UnusedTtlWarning } from './unused-ttl-warning.ts'
@@ -43,6 +44,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly personalReadWarning: PersonalReadWarning
   readonly unusedTtlWarning: UnusedTtlWarning
   readonly outerValueWarning: OuterValueWarning
+  readonly neverStoredWarning: NeverStoredWarning
   readonly outerBodies: OuterBodies
   readonly mode: 'serve' | 'observe'
   /** A response is stored only for the lifetime that it declares. */
@@ -144,11 +146,12 @@ function reportRuleOf({
 function warningsOf(
   { ttl }: ParsedRoute,
   { cache }: HttpCache,
-): Pick<Route, 'personalReadWarning' | 'unusedTtlWarning' | 'outerValueWarning'> {
+): Pick<Route, 'personalReadWarning' | 'unusedTtlWarning' | 'outerValueWarning' | 'neverStoredWarning'> {
   return {
     personalReadWarning: new PersonalReadWarning(),
     unusedTtlWarning: new UnusedTtlWarning(ttl, cache.windows.ttl),
     outerValueWarning: new OuterValueWarning(),
+    neverStoredWarning: new NeverStoredWarning(ttl === undefined || ttl === 'origin'),
   }
 }
 
