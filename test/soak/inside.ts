@@ -44,7 +44,8 @@ export function inside(object: object): Map<string, number> {
 function look(session: Session, object: Remote, path: readonly string[], found: Map<string, number>): void {
   if (path.length > DEEPEST) return
   for (const [name, value] of fields(session, object)) {
-    if (NOT_FOLLOWED.has(name)) continue
+    // `cache.store` is the store that the cache was given.
+    if (NOT_FOLLOWED.has(name) || (path.length === 0 && name === 'store')) continue
     const here = [...path, name]
     const count = COUNTING.has(path.at(-1) ?? '') && value.type === 'number' ? Number(value.value) : sizeOf(value)
     if (count !== undefined) found.set(here.join('.'), count)
