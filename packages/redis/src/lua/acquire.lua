@@ -14,7 +14,7 @@ if version ~= ARGV[3] then return {3} end
 local value, left = redis.pcall('GET', KEYS[2]), redis.call('PTTL', KEYS[2])
 -- What no step writes is foreign: another type, another form, no time to live. It must not block the key.
 local forms = {L = string.rep('[%w_-]', 22) .. '[+-]%d%d%d%d', X = string.rep('%d', 12), U = '[01]', H = '%d*$'}
-local form = type(value) == 'string' and left > 0 and forms[string.sub(value, 1, 1)]
+local form = type(value) == 'string' and left >= 0 and forms[string.sub(value, 1, 1)]
 local foreign = value and not (form and string.find(value, '^.' .. form))
 if foreign or not value then value, left = '', 0 end
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'

@@ -20,7 +20,7 @@ local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= ARGV[3] then return {3} end
 local value, left = redis.pcall('GET', KEYS[2]), redis.call('PTTL', KEYS[2])
 local forms = {L = string.rep('[%w_-]', 22) .. '[+-]%d%d%d%d', X = string.rep('%d', 12), U = '[01]', H = '%d*$'}
-local form = type(value) == 'string' and left > 0 and forms[string.sub(value, 1, 1)]
+local form = type(value) == 'string' and left >= 0 and forms[string.sub(value, 1, 1)]
 local foreign = value and not (form and string.find(value, '^.' .. form))
 if foreign or not value then value, left = '', 0 end
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
