@@ -1,11 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { startChild, type Child } from '../src/child.ts'
 import { openPool } from '../src/database.ts'
 import { hasSchema } from '../src/schema.ts'
 import { figures, SMALL, startDemo, type RunningDemo } from './running-demo.ts'
-
-// On a machine that stands still for longer than storeTimeout, a process loads on its own, as it says it does: such a run proves nothing.
-jest.retryTimes(2, { logErrorsBeforeRetry: true })
 
 // Express and Fastify, with and without stale answers.
 const ALL_FOUR = [1, 2, 3, 4]

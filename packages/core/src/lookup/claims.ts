@@ -12,7 +12,7 @@ import type { Lease } from '../store/answers.ts'
 import { orAbort } from './abort-listeners.ts'
 import { HeldLead } from './held-lead.ts'
 import type { Lookups } from './lookup.ts'
-import { identity, type Served, serveEntry } from './served.ts'
+import { identity, type Served } from './served.ts'
 
 /** Runs `cache.claim`: a call whose flight hands its lead out, where the flight of `getOrSet` runs a loader. */
 export class Claims {
@@ -32,12 +32,8 @@ export class Claims {
   claim(key: string, requestedKey: string, options: object | undefined): Promise<Claim<unknown>> {
     const settings = claimSettings(this.#settings, options)
     requireTtl(settings)
-    const entry = this.#lookups.peek(key, settings)
-    if (entry !== undefined) {
-      this.#lookups.noteHit(key, entry)
-      const atOnce = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
-      return Promise.resolve(valueOf(serveEntry(settings, entry, 'fresh', atOnce)))
-    }
+    const hit = this.#lookups.hit(key, settings)
+    if (hit !== undefined) return Promise.resolve(valueOf(hit))
     const answer = new Deferred<Claim<unknown>>()
     const claiming = new Claiming(answer, settings, this.#services)
     const loader = (load: Load<never>): unknown => claiming.onLoad(load)

@@ -1,6 +1,6 @@
 import { Background } from '../claim/background.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { Entry } from '../entry.ts'
+import { type Entry, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import { awaitedCall, newAwaiters } from '../flight/awaited-call.ts'
 import { type Call, noteAndJudge, numberCall, PreviousVersion, SingleCall } from '../flight/call.ts'
@@ -69,7 +69,8 @@ export class Lookups {
   value(storedKey: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
     const entry = this.peek(storedKey, settings)
     if (entry === undefined) return this.#missedValue(storedKey, requestedKey, loader, settings)
-    return this.#reports.promiseOfHit(storedKey, entry)
+    this.#reports.freshHit(storedKey, entry)
+    return promiseOf(entry)
   }
 
   /** A function of its own, so that V8 can inline the hit. */
@@ -85,12 +86,18 @@ export class Lookups {
   /** Resolves to the value and where it came from. */
   lookup(call: Call): Promise<Lookup<unknown>> {
     const { storedKey: key, settings } = call
+    const served = this.hit(key, settings)
+    return served === undefined ? this.run(call, this.#lookupOf) : Promise.resolve(this.#lookupOf(served))
+  }
+
+  /** Serves what `peek` returns, as a hit. */
+  hit(key: string, settings: Settings): Served | undefined {
     const entry = this.peek(key, settings)
-    if (entry === undefined) return this.run(call, this.#lookupOf)
+    if (entry === undefined) return undefined
     const options = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
     const served = serveEntry(settings, entry, 'fresh', options)
     this.noteHit(key, entry)
-    return Promise.resolve(this.#lookupOf(served))
+    return served
   }
 
   readonly #lookupOf: Finish<Lookup<unknown>> = (served) => lookupOf(served, this.#services.admission)

@@ -1,4 +1,4 @@
-import { ageOf, type Entry, freshForOf, promiseOf } from '../entry.ts'
+import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { EventChannel, Events } from '../events/events.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Activity } from '../activity.ts'
@@ -25,13 +25,6 @@ export class Reports {
   freshHit(key: string, entry: Entry): void {
     this.#activity.fresh[entry.from] += 1
     if (this.#hitChannel.hasListeners) this.#emitFreshHit(key, entry)
-  }
-
-  /** As `freshHit`, for a call that resolves to the value. */
-  promiseOfHit(key: string, entry: Entry): Promise<unknown> {
-    this.#activity.fresh[entry.from] += 1
-    if (this.#hitChannel.hasListeners) this.#emitFreshHit(key, entry)
-    return promiseOf(entry)
   }
 
   /** A function of its own, so that V8 can inline the hit. */

@@ -31,7 +31,8 @@ export function watchFields(
   let stopped = false
   const report: Report = (name, value, callee) =>
     stopped || !state.reporting || !names.includes(name) ? value : onRead(name, value, callee)
-  const stops = [watchAbsences(headers, report), ...names.map((name) => watchPresent(headers, name, report))]
+  const present = names.filter((name) => Object.hasOwn(headers, name))
+  const stops = [watchAbsences(headers, report), ...present.map((name) => watchPresent(headers, name, report))]
   return () => {
     stopped = true
     for (const stop of stops) stop()
