@@ -1,2 +1,2 @@
 // The fault-injecting store of core's tests, for the tests of other packages.
-export { Remote } from '../../packages/core/test/remote.ts'
+export { Remote } from '../../packages/core/test/support/remote.ts'
