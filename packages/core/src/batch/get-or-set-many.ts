@@ -1,5 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
-import { awaitedCall, newAwaiters } from '../flight/awaited-call.ts'
+import { awaitedCall, newAwaiters } from '../flight/awaited.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { ABSENT } from '../load.ts'
 import { valueOf } from '../lookup/served.ts'

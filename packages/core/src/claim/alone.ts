@@ -2,7 +2,7 @@ import type { ClaimedAlone } from '../claimed.ts'
 import type { Call } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Flight } from '../flight/flight.ts'
-import type { FlightResult } from '../flight/flight-waiters.ts'
+import type { Settled } from '../flight/flight-waiters.ts'
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { isFailure } from './load-error.ts'
@@ -69,14 +69,14 @@ function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'un
   if (loaded.kind === 'value' && loaded.value === ABSENT) return settleAbsent(flight)
   const outcome: Outcome =
     loaded.kind === 'error' ? { kind: 'failed', error: loaded.error, cooldown: 0 } : { kind: 'abandoned', why }
-  const result = flightResultOf(loaded, settings)
+  const result = settledOf(loaded, settings)
   if (loaded.kind === 'error') retryJoinersIfOwnAbort(flight, settings, loaded.error)
   flight.settleOwnerAndEarly(result)
   flight.settle(result.kind === 'loaded' && flight.lateJoinersReadAgain ? { kind: 'retry' } : result, outcome)
   return outcome
 }
 
-function flightResultOf(loaded: Exclude<LoadResult, { kind: 'abandoned' }>, settings: Settings): FlightResult {
+function settledOf(loaded: Exclude<LoadResult, { kind: 'abandoned' }>, settings: Settings): Settled {
   if (loaded.kind === 'value') return { kind: 'loaded', value: loaded.value, freshFor: 0 }
   return {
     kind: 'failed',

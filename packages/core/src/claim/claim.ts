@@ -7,7 +7,7 @@ import { leaseId } from '../events/lease-holder.ts'
 import type { Abandoned } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
-import type { FlightResult } from '../flight/flight-waiters.ts'
+import type { Settled } from '../flight/flight-waiters.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Lease, Read } from '../store/answers.ts'
 import { lead } from './lead.ts'
@@ -265,7 +265,7 @@ class Claim implements FlightStep {
     this.#settleAnswered({ kind: 'failed', error, mayServeStale: true }, 'cooling')
   }
 
-  #settleAnswered(result: FlightResult, why: Abandoned): void {
+  #settleAnswered(result: Settled, why: Abandoned): void {
     this.#flight.settleAnswered(result, { kind: 'abandoned', why }, this.#answersUntil)
   }
 

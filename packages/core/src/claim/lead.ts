@@ -8,7 +8,7 @@ import { failureOf, LeaseLostError } from '../errors.ts'
 import { leaseId } from '../events/lease-holder.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
-import type { FlightResult } from '../flight/flight-waiters.ts'
+import type { Settled } from '../flight/flight-waiters.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { answerOf, type Commit, type Lease, type Released } from '../store/answers.ts'
 import type { Ending } from '../store/store.ts'
@@ -127,7 +127,7 @@ class LeasedLoad {
       // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
       return this.#fail(error)
     }
-    const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
+    const result: Settled = { kind: 'loaded', value, freshFor: entry.ttl }
     // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.elapsed()
@@ -147,7 +147,7 @@ class LeasedLoad {
   /** The cache was paused during the load: its callers get the value, and nothing is stored. */
   async #withhold(value: unknown): Promise<Outcome> {
     this.#flight.detach()
-    const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
+    const result: Settled = { kind: 'loaded', value, freshFor: 0 }
     const releasing = this.#release({ kind: 'handover' })
     this.#flight.settleOwnerAndEarly(result)
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'abandoned', why: 'unleased' })
@@ -173,7 +173,7 @@ class LeasedLoad {
     return { key: this.#flight.key, flight: this.#flight.id, lease: leaseId(this.#lease.token) }
   }
 
-  #settleCommit(answer: Commit, result: FlightResult): Outcome | Promise<Outcome> {
+  #settleCommit(answer: Commit, result: Settled): Outcome | Promise<Outcome> {
     const { events } = this.#services
     const key = this.#call.storedKey
     switch (answer.kind) {
@@ -193,14 +193,14 @@ class LeasedLoad {
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
     this.#flight.detach()
-    const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
+    const result: Settled = { kind: 'loaded', value, freshFor: 0 }
     const settling = this.#settleUncacheable(result, mark)
     this.#flight.settleOwnerAndEarly(result)
     return await settling
   }
 
   /** Late joiners wait for the end of the lease, and read again if the store refuses it. */
-  async #settleUncacheable(result: FlightResult, mark: UncacheableMark): Promise<Outcome> {
+  async #settleUncacheable(result: Settled, mark: UncacheableMark): Promise<Outcome> {
     const released = await this.#releaseUncacheable(mark)
     return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
   }
@@ -248,13 +248,13 @@ class LeasedLoad {
     return answer
   }
 
-  #settleFlight(result: FlightResult, outcome: Outcome): Outcome {
+  #settleFlight(result: Settled, outcome: Outcome): Outcome {
     this.#flight.settle(result, outcome)
     return outcome
   }
 }
 
 /** If the lease was void at its release, an invalidation may have voided it before a late joiner's call: the late joiners then read again. */
-function resultForLateJoiners(released: Released, result: FlightResult): FlightResult {
+function resultForLateJoiners(released: Released, result: Settled): Settled {
   return released.kind === 'refused' ? { kind: 'retry' } : result
 }

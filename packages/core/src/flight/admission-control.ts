@@ -1,21 +1,13 @@
+import type { Outcome } from '../load.ts'
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
-import type { Awaiters } from './awaited-call.ts'
-import {
-  currentLoadScope,
-  isInsideLoadOf,
-  type LoadScope,
-  newLoadScope,
-  recordWait,
-  throwIfInside,
-} from './reentrancy.ts'
+import { Awaited, type Awaiters } from './awaited.ts'
+import { isInsideLoadOf, type LoadScope, newLoadScope, recordWait, throwIfInside } from './reentrancy.ts'
 
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
   waiting: number
 }
-
-const nothing = (): void => undefined
 
 /** Enforces `maxWaiters` and `maxWaitersPerKey` in this process, and rejects a load that would wait for itself. */
 export class AdmissionControl {
@@ -68,18 +60,24 @@ export class AdmissionControl {
     }
   }
 
-  /**
-   * Records that the current load waits for the outcome of `flight`. Returns the function that removes the record.
-   *
-   * @throws ReentrantLoadError when the wait would never end.
-   */
-  recordOutcomeWait(flight: Flight): () => void {
-    const scope = currentLoadScope()
-    if (flight.settled || scope === undefined) return nothing
+  /** The outcome of a flight for one caller: a load that awaits it waits for the flight. Most callers never do, and nothing is attached to the flight for them. */
+  awaitedOutcome(flight: Flight): Promise<Outcome> {
+    return new Awaited(
+      () => flight.outcome,
+      (scope, refuse) => this.#awaitOutcome(flight, scope, refuse),
+    )
+  }
+
+  #awaitOutcome(flight: Flight, scope: LoadScope, refuse: (error: unknown) => void): void {
+    if (flight.settled) return
     const wait = { owner: this, key: flight.key }
-    recordWait(scope, wait)
+    try {
+      recordWait(scope, wait)
+    } catch (error) {
+      return refuse(error)
+    }
     if (this.isInsideLoad()) flight.skipQueue()
-    return () => void scope.waits.delete(wait)
+    void flight.outcome.then(() => scope.waits.delete(wait))
   }
 
   /** Whether the call is awaited is not known yet, so it gives its permit away in either case. */

@@ -1,8 +1,8 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Entry } from '../entry.ts'
 
-/** The end of a flight for one waiter. */
-export type FlightResult =
+/** How a wait for a flight ends. */
+export type Settled =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
   /** The loader of a batch returned no value for the key: the result of a batch, while a call with a loader of its own reads again. */
   | { readonly kind: 'absent' }
@@ -14,13 +14,15 @@ export type FlightResult =
   | { readonly kind: 'retry' }
   /** No result for this waiter: its call loads for itself. */
   | { readonly kind: 'load-alone' }
+  /** The caller ended its own wait; the flight goes on for the others. */
+  | { readonly kind: 'gave-up'; readonly why: 'soft-timeout' | 'wait-timeout' }
 
 /** A caller that waits for a flight, from `add` until the flight settles it or it is removed. */
 export interface FlightWaiter {
   /** The number of its call. */
   readonly call: number
   /** Delivers the result. The flight has removed the waiter before. */
-  settle(result: FlightResult): void
+  settle(result: Settled): void
   /** The flight waits from now on: `waitTimeout` runs. */
   onWaiting(): void
 }
@@ -73,7 +75,7 @@ export class FlightWaiters {
   }
 
   /** Removes and settles the waiters of a group. */
-  settle(group: Group, result: FlightResult): void {
+  settle(group: Group, result: Settled): void {
     if (group === 'owner') {
       const owner = this.#owner
       this.#owner = undefined
@@ -82,7 +84,7 @@ export class FlightWaiters {
   }
 
   /** Removes and settles the joiners whose calls began after that one. */
-  settleLaterThan(call: number, result: FlightResult): void {
+  settleLaterThan(call: number, result: Settled): void {
     for (const joiners of [this.#early, this.#late])
       for (const waiter of joiners ?? [])
         if (waiter.call > call) {

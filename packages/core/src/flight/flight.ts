@@ -1,6 +1,6 @@
 import { Deferred } from './deferred.ts'
 import type { Outcome } from '../load.ts'
-import { type FlightResult, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
+import { type Settled, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
 /** The part of a waiter in a flight. An `early joiner` gets the result of a running load as if it had joined before. */
 export type WaiterRole = 'owner' | 'joiner' | 'early joiner'
@@ -247,7 +247,7 @@ export class Flight {
   }
 
   /** Delivers the result to the owner and the early joiners. */
-  settleOwnerAndEarly(result: FlightResult): void {
+  settleOwnerAndEarly(result: Settled): void {
     this.#waiters.settle('owner', result)
     this.#waiters.settle('early', result)
   }
@@ -256,14 +256,14 @@ export class Flight {
    * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. Callers that began later read again: a change, or the end
    * of a cooldown, may lie between that answer and their call.
    */
-  settleAnswered(result: FlightResult, outcome: Outcome, call: number): void {
+  settleAnswered(result: Settled, outcome: Outcome, call: number): void {
     this.detach()
     this.#waiters.settleLaterThan(call, { kind: 'retry' })
     this.settle(result, outcome)
   }
 
   /** Delivers the result to every caller that has none yet, and publishes the outcome. */
-  settle(result: FlightResult, outcome: Outcome): void {
+  settle(result: Settled, outcome: Outcome): void {
     this.#outcome ??= outcome
     this.detach()
     this.settleOwnerAndEarly(result)

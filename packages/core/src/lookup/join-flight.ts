@@ -8,11 +8,11 @@ import { type Call, judge, type TimedRead } from '../flight/call.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { Flight, type WaiterRole } from '../flight/flight.ts'
-import type { FlightResult } from '../flight/flight-waiters.ts'
+import type { Settled } from '../flight/flight-waiters.ts'
 import { ABSENT } from '../load.ts'
 import type { Read } from '../store/answers.ts'
 import { type CallState, type Served, serveEntry, serveLoaded } from './served.ts'
-import { type GaveUp, waitFor } from './wait.ts'
+import { waitFor } from './wait.ts'
 
 /** One call's part in a flight. */
 interface Participation {
@@ -108,7 +108,7 @@ export class FlightJoiner {
     }
   }
 
-  #wait(part: Participation, role: WaiterRole, budget: number, onOver: () => void): Promise<FlightResult | GaveUp> {
+  #wait(part: Participation, role: WaiterRole, budget: number, onOver: () => void): Promise<Settled> {
     const { call, flight, fallback, state, joinedAt } = part
     const { softTimeout, signal } = call.settings
     const limits = {
@@ -126,7 +126,7 @@ export class FlightJoiner {
     return this.#fallbackOrThrow(part, new TooManyWaitersError(part.call.storedKey), this.#services.runtime.now())
   }
 
-  #serve(result: FlightResult | GaveUp, part: Participation): Served | undefined | Promise<Served | undefined> {
+  #serve(result: Settled, part: Participation): Served | undefined | Promise<Served | undefined> {
     const { call, flight, ownFlight, state } = part
     const now = this.#services.runtime.now()
     this.#spendBudget(result, part)
@@ -155,7 +155,7 @@ export class FlightJoiner {
   }
 
   /** A load of another call that brought nothing counts, too: a call must not go from one to the next for ever. */
-  #spendBudget(result: FlightResult | GaveUp, { flight, ownFlight, state, joinedAt }: Participation): void {
+  #spendBudget(result: Settled, { flight, ownFlight, state, joinedAt }: Participation): void {
     const inVain = result.kind === 'retry' && ownFlight === undefined
     const elapsed = this.#services.runtime.elapsed()
     state.waitBudget -= elapsed - joinedAt - (inVain ? 0 : flight.loadTimeSince(joinedAt, elapsed))

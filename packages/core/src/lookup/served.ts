@@ -1,5 +1,5 @@
 import type { AdmissionControl } from '../flight/admission-control.ts'
-import type { Awaiters } from '../flight/awaited-call.ts'
+import type { Awaiters } from '../flight/awaited.ts'
 import type { Flight } from '../flight/flight.ts'
 import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
@@ -7,7 +7,6 @@ import type { Outcome } from '../load.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './result.ts'
 
 /** What a call is served, before the outcome of a load is known: `getOrSet` takes the value, `lookup` adds the outcome. */
@@ -129,6 +128,6 @@ export function lookupOf(served: Served, admission: AdmissionControl): Lookup<un
 
 function withOutcome(served: Served, outcome: Outcome | undefined, admission: AdmissionControl): Lookup<unknown> {
   const { value, status, from, role, age, freshFor, foundStale, waited } = served
-  const refresh = served.refresh === undefined ? undefined : awaitedOutcome(served.refresh, admission)
+  const refresh = served.refresh === undefined ? undefined : admission.awaitedOutcome(served.refresh)
   return { value, status, from, role, age, freshFor, foundStale, waited, outcome, refresh }
 }

@@ -1,14 +1,8 @@
 import type { Flight, WaiterRole } from '../flight/flight.ts'
-import type { FlightResult, FlightWaiter } from '../flight/flight-waiters.ts'
+import type { Settled, FlightWaiter } from '../flight/flight-waiters.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 import { listenForAbort } from './abort-listeners.ts'
-
-/** A caller ended its own wait; the flight goes on for the others. */
-export interface GaveUp {
-  readonly kind: 'gave-up'
-  readonly why: 'soft-timeout' | 'wait-timeout'
-}
 
 export interface WaitLimits {
   /** The number of the call. */
@@ -32,7 +26,7 @@ export function waitFor(
   limits: WaitLimits,
   runtime: Runtime,
   onOver: () => void,
-): Promise<FlightResult | GaveUp> {
+): Promise<Settled> {
   return new Promise((resolve, reject) => {
     const wait = new CallerWait(flight, limits, runtime, onOver, resolve, reject)
     flight.add(wait, role)
@@ -46,7 +40,7 @@ class CallerWait implements FlightWaiter {
   readonly #limits: WaitLimits
   readonly #runtime: Runtime
   readonly #onOver: () => void
-  readonly #resolve: (result: FlightResult | GaveUp) => void
+  readonly #resolve: (result: Settled) => void
   readonly #reject: (reason: unknown) => void
   #cancelSoftTimeout: CancelTimer | undefined
   #cancelWaitTimeout: CancelTimer | undefined
@@ -58,7 +52,7 @@ class CallerWait implements FlightWaiter {
     limits: WaitLimits,
     runtime: Runtime,
     onOver: () => void,
-    resolve: (result: FlightResult | GaveUp) => void,
+    resolve: (result: Settled) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#flight = flight
@@ -81,7 +75,7 @@ class CallerWait implements FlightWaiter {
     this.onWaiting()
   }
 
-  settle(result: FlightResult): void {
+  settle(result: Settled): void {
     if (this.#end()) this.#resolve(result)
   }
 
@@ -99,7 +93,7 @@ class CallerWait implements FlightWaiter {
       this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onWaiting(), left)
   }
 
-  #giveUp(why: GaveUp['why']): void {
+  #giveUp(why: 'soft-timeout' | 'wait-timeout'): void {
     // Before the caller leaves: a flight without callers gives up a load that has not begun.
     if (why === 'soft-timeout' && !this.#over) this.#flight.keepRunning()
     if (this.#leave()) this.#resolve({ kind: 'gave-up', why })

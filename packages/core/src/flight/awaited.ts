@@ -47,19 +47,25 @@ export function newAwaiters(): Awaiters | undefined {
 
 /** The promise of a call: inside a load it tells `awaiters` who awaits it. */
 export function awaitedCall<T>(answer: Promise<T>, awaiters: Awaiters | undefined): Promise<T> {
-  return awaiters === undefined ? answer : new AwaitedCall(answer, awaiters)
+  if (awaiters === undefined) return answer
+  return new Awaited(
+    () => answer,
+    (scope, refuse) => awaiters.add(scope, refuse),
+  )
 }
 
 /**
- * Records the wait of a loader only where somebody awaits the call: `await` and `Promise.all` call an overridden `then`. An async function that awaits the
- * call inside the load counts as that load, whether or not anybody awaits the function.
+ * A promise that learns who awaits it: `await` and `Promise.all` call an overridden `then`. `source` is asked only then. Inside a load it
+ * calls `onAwait` with the scope of that load, and with what refuses a wait that would never end.
  */
-class AwaitedCall<T> extends Promise<T> {
-  readonly #awaiters: Awaiters
+export class Awaited<T> extends Promise<T> {
+  readonly #source: () => Promise<T>
+  readonly #onAwait: (scope: LoadScope, refuse: Awaiter['refuse']) => void
 
-  constructor(answer: Promise<T>, awaiters: Awaiters) {
-    super((resolve, reject) => void answer.then(resolve, reject))
-    this.#awaiters = awaiters
+  constructor(source: () => Promise<T>, onAwait: (scope: LoadScope, refuse: Awaiter['refuse']) => void) {
+    super(() => undefined)
+    this.#source = source
+    this.#onAwait = onAwait
   }
 
   /** A derived promise is a plain one. */
@@ -71,13 +77,17 @@ class AwaitedCall<T> extends Promise<T> {
     onFulfilled?: ((value: T) => R | PromiseLike<R>) | null,
     onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
   ): Promise<R | E> {
+    const source = this.#source()
     // As `catch` does: whoever handles only the error does not wait for the value.
-    if (typeof onFulfilled !== 'function') return new AwaitedCall(super.then(onFulfilled, onRejected), this.#awaiters)
+    if (typeof onFulfilled !== 'function') {
+      const handled = source.then<R, E>(onFulfilled, onRejected)
+      return new Awaited<R | E>(() => handled, this.#onAwait)
+    }
     const scope = currentLoadScope()
-    if (scope === undefined) return super.then(onFulfilled, onRejected)
+    if (scope === undefined) return source.then(onFulfilled, onRejected)
     const awaited = new Promise<T>((resolve, reject) => {
-      void super.then(resolve, reject)
-      this.#awaiters.add(scope, reject)
+      void source.then(resolve, reject)
+      this.#onAwait(scope, reject)
     })
     return awaited.then(onFulfilled, onRejected)
   }
