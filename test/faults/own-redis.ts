@@ -1,14 +1,21 @@
 import { type RedisServer, type StartRedisOptions, startRedis } from '@cattlegrid/testkit'
 import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
+import { startRedisCluster } from '../support/redis-cluster.ts'
+
+/** Where the entries of a fleet are. */
+export const PLACES = ['one Redis', 'a cluster'] as const
+export type Place = (typeof PLACES)[number]
 
 /** A fleet, and a Redis of its own to break. */
 export class OwnRedis {
   readonly fleet: Fleet
   #server: RedisServer
+  readonly #stop: () => Promise<void>
 
-  private constructor(fleet: Fleet, server: RedisServer) {
+  private constructor(fleet: Fleet, server: RedisServer, stop: () => Promise<void> = () => this.#server.stop()) {
     this.fleet = fleet
     this.#server = server
+    this.#stop = stop
   }
 
   static async start(fleet: FleetOptions, redis: StartRedisOptions = {}): Promise<OwnRedis> {
@@ -21,6 +28,23 @@ export class OwnRedis {
     }
   }
 
+  static async startAt(place: Place, fleet: FleetOptions): Promise<OwnRedis> {
+    if (place === 'one Redis') return await OwnRedis.start(fleet)
+    // The nodes that answer go on to serve their slots.
+    const cluster = await startRedisCluster({ replicas: 0, args: ['--cluster-require-full-coverage', 'no'] })
+    const { rootNodes, masters } = cluster
+    try {
+      const [server] = masters
+      if (server === undefined) throw new Error('The cluster has no masters')
+      const members = await Fleet.start({ ...fleet, url: server.url, rootNodes })
+      return new OwnRedis(members, server, () => cluster.stop())
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
+  }
+
+  /** In a cluster: the node for which `fleet.keyAt` has names. */
   get server(): RedisServer {
     return this.#server
   }
@@ -37,6 +61,6 @@ export class OwnRedis {
 
   async stop(): Promise<void> {
     await this.fleet.stop()
-    await this.#server.stop()
+    await this.#stop()
   }
 }

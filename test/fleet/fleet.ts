@@ -52,6 +52,8 @@ export interface FleetOptions {
   readonly size?: number
   /** A server of the test's own, which it may break. Default: the one of the test run. */
   readonly url?: string
+  /** The nodes of a cluster, one of which `url` names. Default: `url` names a server by itself. */
+  readonly rootNodes?: readonly { readonly url: string }[]
   /** Default: `'20s'`, since a Redis that gets no turn on a busy machine is slow, not away. */
   readonly storeTimeout?: string
   /** Default: none. */
@@ -73,13 +75,14 @@ export class Fleet {
   }
 
   static async start(options: FleetOptions = {}): Promise<Fleet> {
-    const { size = 4, url = testRedisUrl(), storeTimeout = '20s', refreshBudget = null } = options
+    const { size = 4, url = testRedisUrl(), rootNodes = [], storeTimeout = '20s', refreshBudget = null } = options
     // Test files may share a process and always share the Redis: nothing shorter tells two fleets apart.
     const namespace = `fleet-${randomUUID()}`
     const origin = await startOrigin()
     const redis = await connect(url)
     const env = {
       FLEET_REDIS: url,
+      FLEET_CLUSTER: JSON.stringify(rootNodes),
       FLEET_NAMESPACE: namespace,
       FLEET_ORIGIN: origin.url,
       FLEET_STORE_TIMEOUT: storeTimeout,
@@ -110,6 +113,15 @@ export class Fleet {
     return `${this.entryKey(key)}:l`
   }
 
+  /** The name, or one with a number behind it: a key that the server at `url` holds, where that is a node of a cluster. */
+  async keyAt(name: string): Promise<string> {
+    for (let count = 1, key = name; ; count += 1, key = `${name}-${count}`) {
+      const answer = await this.redis.exists(this.entryKey(key)).catch(String)
+      if (typeof answer === 'number') return key
+      if (!answer.includes('MOVED')) throw new Error(answer)
+    }
+  }
+
   /** Lets every process ask for a key at once, with so many callers each. */
   async everybody(key: string, callers: number = 50, options: AskOptions = {}): Promise<Ended[]> {
     return (await Promise.all(this.members.map((member) => ask(member, key, callers, options)))).flat()
@@ -125,11 +137,11 @@ export class Fleet {
     return (await Promise.all(this.members.map((member) => member.tell<string[]>({ do: 'events' })))).flat()
   }
 
-  /** Waits until the loads of every process are stored again. */
+  /** Waits until the loads of every process are stored again, by the server at `url`. */
   async recovered(): Promise<void> {
     for (const member of this.members)
       await until(async () => {
-        const [ended] = await ask(member, `recovered-${randomUUID()}`, 1)
+        const [ended] = await ask(member, await this.keyAt(`recovered-${randomUUID()}`), 1)
         return ended?.kind === 'value' && ended.outcome?.kind === 'committed'
       })
   }

@@ -1,7 +1,9 @@
 // One process of a fleet, as an application is one: its own connection to Redis, its own cache, its own HTTP server.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createCache, type CallOptions, type ClaimedLead, type Duration } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { createClient } from 'redis'
+import { createClient, createCluster } from 'redis'
 import { type Answer, lookupByClaim } from '../support/lookup-by-claim.ts'
 
 /** By which verb a caller asks. */
@@ -19,13 +21,13 @@ export type Command =
       /** `door`, unless it is `lookup`. */
       readonly options: CallOptions<string> & { readonly door?: Door }
     }
-  /** Claims a key, and never ends the lead. */
-  | { readonly do: 'forget'; readonly key: string; readonly hold: number }
+  /** Claims a key, and never ends the lead; `lose`: and keeps no reference to it. */
+  | { readonly do: 'forget' | 'lose'; readonly key: string; readonly hold: Duration }
   | { readonly do: 'get' | 'delete' | 'expire'; readonly key: string }
   | { readonly do: 'set'; readonly key: string; readonly value: string }
   | { readonly do: 'invalidateTags' | 'expireTags'; readonly tags: readonly string[] }
   /** `events`: what the cache has told since its process began, as `away acquire k` or `commit k`. */
-  | { readonly do: 'clear' | 'events' }
+  | { readonly do: 'clear' | 'events' | 'collect garbage' }
   | { readonly do: 'listen'; readonly framework: 'express' | 'fastify' }
   /** How many requests of clients have reached its HTTP server. */
   | { readonly do: 'requests' }
@@ -36,7 +38,9 @@ export type Ended =
   | { readonly kind: 'error'; readonly code: string | undefined; readonly message: string }
 
 const origin = process.env['FLEET_ORIGIN'] ?? ''
-const client = createClient({ url: process.env['FLEET_REDIS'] ?? '' })
+const rootNodes = JSON.parse(process.env['FLEET_CLUSTER'] ?? '[]') as { url: string }[]
+const client =
+  rootNodes.length > 0 ? createCluster({ rootNodes }) : createClient({ url: process.env['FLEET_REDIS'] ?? '' })
 client.on('error', () => {})
 await client.connect()
 const cache = createCache({
@@ -73,10 +77,16 @@ async function ask(key: string, { path = `/${key}`, options }: Command & { do: '
 
 const forgotten: ClaimedLead<string>[] = []
 
-async function forget(key: string, hold: number): Promise<string> {
-  const claim = await cache.claim<string>(key, { hold })
-  if (claim.kind === 'lead') forgotten.push(claim)
+async function forget({ do: how, key, hold }: Command & { do: 'forget' | 'lose' }): Promise<string> {
+  const claim = await cache.claim<string>(key, { hold, lease: { maxHold: hold } })
+  if (claim.kind === 'lead' && how === 'forget') forgotten.push(claim)
   return claim.kind
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
 }
 
 async function execute(command: Command): Promise<unknown> {
@@ -86,7 +96,10 @@ async function execute(command: Command): Promise<unknown> {
         command.keys.flatMap((key) => Array.from({ length: command.callers }, () => ask(key, command))),
       )
     case 'forget':
-      return await forget(command.key, command.hold)
+    case 'lose':
+      return await forget(command)
+    case 'collect garbage':
+      return collectGarbage()
     case 'listen':
       // Loaded only where it is wanted: most members serve nobody over HTTP.
       return await import('./servers.ts').then((servers) => servers[command.framework](cache, load))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { createCache } from '@cattlegrid/core'
 import { lead } from '../support/claims.ts'
 import { createFleet, record, rejection, settle, trace } from '../support/fleet.ts'
 import { never } from '../support/memory-cache.ts'
@@ -95,6 +96,16 @@ describe('the lead of a claim', () => {
     const next = await claiming
     if (next.kind === 'lead') await next.commit('by the next one')
     expect(await joining).toBe('by the next one')
+  })
+
+  it('of a process that stood still past its hold still stores on memory, while nobody has taken the key', async () => {
+    const cache = createCache({ ttl: '1m' })
+    const leading = await lead(cache, 'k', { hold: '50ms' })
+    const claiming = cache.claim('k')
+    // Blocks the thread: no timer of the cache runs before the commit.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 80)
+    expect(await leading.commit('late')).toEqual({ kind: 'committed' })
+    expect(await claiming).toMatchObject({ kind: 'value', value: 'late' })
   })
 
   it('lasts as long as its holder renews it, and no longer than maxHold', async () => {
