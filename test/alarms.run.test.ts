@@ -12,7 +12,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Registry } from 'prom-client'
 import { createClient } from 'redis'
-import { pairOfCaches, playEveryOutcome } from '../packages/metrics/test/every-outcome.ts'
+import { pairOfCaches, playEveryOutcome } from '../packages/metrics/test/support/every-outcome.ts'
 import { freePort } from './free-port.ts'
 import { type Prometheus, startPrometheus } from './support/prometheus.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { cellsOf, readRules, titlesIn, titlesOfTests } from '../packages/http/test/rules.ts'
+import { cellsOf, readRules, titlesIn, titlesOfTests } from '../packages/http/test/support/rules.ts'
 
 /** The attacks that must have a row, in the order of the table. */
 const ATTACKS = [

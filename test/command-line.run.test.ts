@@ -7,7 +7,7 @@ import { type Cache, createCache } from '@cattlegrid/core'
 import { expressCache } from '@cattlegrid/express'
 import { redisStore } from '@cattlegrid/redis'
 import express from 'express'
-import { cattlegrid, rowsOf } from '../packages/cli/test/cli.ts'
+import { cattlegrid, rowsOf } from '../packages/cli/test/support/cli.ts'
 
 let cache: Cache
 let server: Server

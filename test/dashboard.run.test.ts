@@ -10,7 +10,7 @@ import { expressCache } from '@cattlegrid/express'
 import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import express from 'express'
 import { Registry } from 'prom-client'
-import { type Pair, pairOfCaches, playEveryOutcome } from '../packages/metrics/test/every-outcome.ts'
+import { type Pair, pairOfCaches, playEveryOutcome } from '../packages/metrics/test/support/every-outcome.ts'
 import { type Prometheus, startPrometheus } from './support/prometheus.ts'
 
 interface Panel {

@@ -2,8 +2,8 @@ import { runInThisContext } from 'node:vm'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { Request, RequestHandler, Response } from 'express'
 import type { FastifyInstance } from 'fastify'
-import { onSite } from '../../packages/express/test/site.ts'
-import { withApp } from '../../packages/fastify/test/cached-app.ts'
+import { onSite } from '../../packages/express/test/support/site.ts'
+import { withApp } from '../../packages/fastify/test/support/cached-app.ts'
 
 /** A package that parses cookies itself, and whose page shows them. */
 interface SitePackage {

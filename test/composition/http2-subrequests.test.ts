@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { eventsDuring } from '../../packages/testkit/src/adapter-contract/warnings.ts'
-import { onHttp2 } from '../../packages/fastify/test/http2-site.ts'
+import { onHttp2 } from '../../packages/fastify/test/support/http2-site.ts'
 
 describe('a subrequest behind a request over HTTP/2', () => {
   test('a refresh, and the GET behind a HEAD, has what every request over HTTP/2 has', async () => {

@@ -1,8 +1,8 @@
 import { describe, test } from '@jest/globals'
 import type { AdapterFactory, ContractRunner } from '@cattlegrid/testkit'
 import express4 from 'express4'
-import { startExpress } from '../../packages/express/test/contract-app.ts'
-import { startFastify } from '../../packages/fastify/test/contract-app.ts'
+import { startExpress } from '../../packages/express/test/support/contract-app.ts'
+import { startFastify } from '../../packages/fastify/test/support/contract-app.ts'
 import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
 
 const FRAMEWORKS: readonly (readonly [string, AdapterFactory])[] = [

@@ -4,7 +4,7 @@ import express4 from 'express4'
 import session from 'express-session'
 import type { RouteOptions } from '@cattlegrid/express'
 import { warningsDuring } from '../../packages/testkit/src/adapter-contract/warnings.ts'
-import { onSite } from '../../packages/express/test/site.ts'
+import { onSite } from '../../packages/express/test/support/site.ts'
 
 const ttl = '1m'
 const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const

@@ -3,8 +3,8 @@ import { redisStore } from '@cattlegrid/redis'
 import { type AdapterFactory, type ContractStore, describeAdapterContract } from '@cattlegrid/testkit'
 import { describe, test } from '@jest/globals'
 import { createClient } from 'redis'
-import { startExpress } from '../../packages/express/test/contract-app.ts'
-import { startFastify } from '../../packages/fastify/test/contract-app.ts'
+import { startExpress } from '../../packages/express/test/support/contract-app.ts'
+import { startFastify } from '../../packages/fastify/test/support/contract-app.ts'
 
 /** A namespace of its own on the test run's Redis, removed afterwards. */
 async function openRedis(): Promise<ContractStore> {

@@ -6,7 +6,7 @@ import { openTelemetryMetrics } from '@cattlegrid/metrics/opentelemetry'
 import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { Registry } from 'prom-client'
-import { cattlegrid } from '../../packages/cli/test/cli.ts'
+import { cattlegrid } from '../../packages/cli/test/support/cli.ts'
 import { describeMisuses, type Misuse, refused, warned } from './misuse.ts'
 
 const cache = (): Cache => createCache({ name: 'shop', ttl: '1m' })

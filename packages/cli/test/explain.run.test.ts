@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Cache } from '@cattlegrid/core'
 import type { Explanation, WeighedKey } from '@cattlegrid/explain'
 import { urlTagsOf } from '@cattlegrid/http'
-import { cattlegrid, type Ran } from './cli.ts'
+import { cattlegrid, type Ran } from './support/cli.ts'
 import { ExplainStage, namespace } from '../../../test/support/explain-stage.ts'
 import { until } from '../../../test/support/until.ts'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Store } from '@cattlegrid/core'
 import { type RecordedResponse, type Stored, storedCodec, urlTagsOf } from '@cattlegrid/http'
 import { startRedis } from '@cattlegrid/testkit'
-import { cattlegrid, type Ran, rowsOf } from './cli.ts'
+import { cattlegrid, type Ran, rowsOf } from './support/cli.ts'
 import { entryOf, LONG } from '../../../test/support/entries.ts'
 import { connect, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 

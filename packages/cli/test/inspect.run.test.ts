@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { hostname } from 'node:os'
 import { json, type Store, structured } from '@cattlegrid/core'
 import { hotKeyDigest } from '@cattlegrid/explain'
-import { cattlegrid, type Ran, rowsOf } from './cli.ts'
+import { cattlegrid, type Ran, rowsOf } from './support/cli.ts'
 import { entryOf, lead, LONG, put, request } from '../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 

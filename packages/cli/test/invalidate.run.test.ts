@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { cattlegrid, type Ran, start } from './cli.ts'
+import { cattlegrid, type Ran, start } from './support/cli.ts'
 import { entryOf, isFresh, lead, LONG, put } from '../../../test/support/entries.ts'
 import { connect, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 

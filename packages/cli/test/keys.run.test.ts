@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Cache, createCache, storedKey } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { cattlegrid, type Ran, rowsOf } from './cli.ts'
+import { cattlegrid, type Ran, rowsOf } from './support/cli.ts'
 import { type Client, connect, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'
 
 const long = `product:${'x'.repeat(2000)}`

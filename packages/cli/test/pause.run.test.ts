@@ -7,7 +7,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { bundled } from '../../../test/support/bundled.ts'
 import { until } from '../../../test/support/until.ts'
-import { cattlegrid, type Ran } from './cli.ts'
+import { cattlegrid, type Ran } from './support/cli.ts'
 import { type Client, connect } from '../../../test/support/redis-under-test.ts'
 
 const namespace = 'test:pause'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { cattlegrid } from './cli.ts'
+import { cattlegrid } from './support/cli.ts'
 
 const nowhere = 'redis://127.0.0.1:1'
 

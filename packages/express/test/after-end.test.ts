@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import express4 from 'express4'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

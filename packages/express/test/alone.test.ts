@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 describe('a handler that runs alone because its URL gave nothing to keep', () => {
   test('leaves what another one has stored meanwhile where it is', async () => {

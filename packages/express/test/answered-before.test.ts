@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import express, { type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
 import { isRefresh } from '../src/index.ts'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 /** Refuses requests, and passes them on nevertheless, as a layer without `return` does. */
 const refuses =

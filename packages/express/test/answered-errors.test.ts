@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

@@ -7,7 +7,7 @@ import express, { type Express, type RequestHandler, type Response } from 'expre
 import express4 from 'express4'
 import supertest, { type Test } from 'supertest'
 import { hangingReads } from '../../../test/support/hanging-reads.ts'
-import { gate, onSite, type Site, until } from './site.ts'
+import { gate, onSite, type Site, until } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

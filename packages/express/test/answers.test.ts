@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import express, { type Request, type Response } from 'express'
 import express4 from 'express4'
 import { ask } from '../../../test/wire.ts'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 const TEXT = 'Grüße von der Weide. '.repeat(5000)
 const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-express-'))

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { Request, RequestHandler, Response } from 'express'
-import { gate, onSite, type Site, until } from './site.ts'
+import { gate, onSite, type Site, until } from './support/site.ts'
 
 /** A client by hand: it asks, and does nothing more unless told. */
 async function client({ port }: Site, path: string): Promise<Socket> {

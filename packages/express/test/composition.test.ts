@@ -4,7 +4,7 @@ import express4 from 'express4'
 import { createCache } from '@cattlegrid/core'
 import supertest from 'supertest'
 import { expressCache, isRefresh } from '../src/index.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 describe.each([
   ['Express 5', express],

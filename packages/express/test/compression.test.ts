@@ -4,7 +4,7 @@ import express, { type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
 import { ask, textOf, type WireAnswer } from '../../../test/wire.ts'
 import type { Cached } from '../src/index.ts'
-import { gate, onSite, type Site, until } from './site.ts'
+import { gate, onSite, type Site, until } from './support/site.ts'
 
 /** Longer than what `compression` leaves alone. */
 const TEXT = 'One load per expiry, for the whole fleet. '.repeat(200)

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { describe, expect, test } from '@jest/globals'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const cache = { ttl: '1s', cacheStatus: true } as const
 

@@ -2,7 +2,7 @@ import { describe } from '@jest/globals'
 import express from 'express'
 import express4 from 'express4'
 import { describeConnections } from '../../../test/connections.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 describe.each([
   ['Express 5', express],

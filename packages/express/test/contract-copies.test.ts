@@ -1,7 +1,7 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
 import { beforeAll, jest } from '@jest/globals'
 import { expressCache } from '../src/index.ts'
-import { startExpress } from './contract-app.ts'
+import { startExpress } from './support/contract-app.ts'
 
 let otherCopy = expressCache
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
 import express4 from 'express4'
-import { startExpress } from './contract-app.ts'
+import { startExpress } from './support/contract-app.ts'
 
 describeAdapterContract('Express 4', (cache, routes) => startExpress(cache, routes, express4))

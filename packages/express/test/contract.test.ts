@@ -1,4 +1,4 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
-import { startExpress } from './contract-app.ts'
+import { startExpress } from './support/contract-app.ts'
 
 describeAdapterContract('Express', (cache, routes) => startExpress(cache, routes))

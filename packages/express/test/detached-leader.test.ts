@@ -7,7 +7,7 @@ import { describe, expect, test } from '@jest/globals'
 import compression from 'compression'
 import express, { type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 const chunks = (): Readable => Readable.from(['who', 'le'], { objectMode: false })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const HEAD = ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'Cache-Status', 'Inner; hit']
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type Response } from 'express'
 import express4 from 'express4'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

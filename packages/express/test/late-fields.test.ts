@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
-import { onSite, type Site } from './site.ts'
+import { onSite, type Site } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

@@ -4,7 +4,7 @@ import { createGzip, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import supertest from 'supertest'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 /** What compression does: the body and the head change on their way from the layers inside to the socket. */
 const compress: RequestHandler = (req, res, next) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import express from 'express'
 import express4 from 'express4'
 import { ask } from '../../../test/wire.ts'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 describe.each([
   ['Express 5', express],

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 type End = (...args: unknown[]) => Response
 

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
-import { onSite, until } from './site.ts'
+import { onSite, until } from './support/site.ts'
 
 describe('in observe mode, a handler that gives up once its client has left', () => {
   test('is no run that a later request would have followed', async () => {

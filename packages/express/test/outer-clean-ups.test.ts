@@ -4,7 +4,7 @@ import { expect, jest, test } from '@jest/globals'
 import { ownListener } from '@cattlegrid/http/internal'
 import express, { type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 /** That of Express, which has no types. */
 const onFinished = jest.requireActual<(res: Response, listener: () => void) => void>('on-finished')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { RequestHandler } from 'express'
 import supertest from 'supertest'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 /** What a session does: its cookie is set at the last moment, while the head goes down. */
 const lateField =

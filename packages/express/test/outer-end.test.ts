@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
-import { gate, onSite, type Site } from './site.ts'
+import { gate, onSite, type Site } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { RequestHandler } from 'express'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const VALIDATED = { ttl: '1m', revalidate: true } as const
 

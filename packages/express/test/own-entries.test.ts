@@ -4,7 +4,7 @@ import express4 from 'express4'
 import type { Cache } from '@cattlegrid/core'
 import { type Cached, expressCache } from '../src/index.ts'
 import { ask, textOf } from '../../../test/wire.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const GUESTS = 'for everybody'
 const MEMBERS = 'MEMBERS ONLY'

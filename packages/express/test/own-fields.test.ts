@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Express } from 'express'
 import type { Cached } from '../src/index.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 /** Confirms its stored response, and gives the client of that request a new session. */
 function rotating(app: Express, cached: Cached, unsafeStripSetCookie: boolean): void {

@@ -4,7 +4,7 @@ import express4 from 'express4'
 import session from 'express-session'
 import type { Cached } from '../src/index.ts'
 import { ask } from '../../../test/wire.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const window = { ttl: '10s', staleWhileRevalidate: '10m' } as const
 const phone = { 'user-agent': 'a phone' }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import supertest from 'supertest'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 test('an app purges by tag and by URL where it says who may', async () => {
   let runs = 0

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { onSite, until } from './site.ts'
+import { onSite, until } from './support/site.ts'
 
 test('a refresh with credentials stores no response that does not allow it, for other clients with credentials', async () => {
   let runs = 0

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Request } from 'express'
 import { isRefresh } from '../src/index.ts'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 const stale = { ttl: '1s', staleWhileRevalidate: '1m' } as const
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const REFUSED = ['Cache-Control', 'max-age=3600', 'X-Bad', '\u0001']
 

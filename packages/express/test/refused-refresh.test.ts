@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { isRefresh } from '../src/index.ts'
-import { onSite, until } from './site.ts'
+import { onSite, until } from './support/site.ts'
 
 const STALE_AFTER = 60_001
 const options = { ttl: '1m', staleWhileRevalidate: '1h' } as const

@@ -2,7 +2,7 @@ import { isCattlegridError } from '@cattlegrid/core'
 import { describe, expect, jest, test } from '@jest/globals'
 import type { Response } from 'express'
 import { isRefresh, type ServeError } from '../src/index.ts'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 describe('Cache-Status', () => {
   test('promises nothing to the client of a layer that may still add a cookie', async () => {

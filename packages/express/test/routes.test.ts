@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import express, { type RequestHandler, type Response } from 'express'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 /** What 50 clients that ask at once get, and how often the handler ran; then the same as a hit. */
 async function asked50(

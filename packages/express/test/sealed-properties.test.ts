@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type Request, type RequestHandler } from 'express'
 import express4 from 'express4'
 import { ask } from '../../../test/wire.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],

@@ -5,7 +5,7 @@ import express, { type RequestHandler } from 'express'
 import express4 from 'express4'
 import helmet from 'helmet'
 import { ask, type WireAnswer } from '../../../test/wire.ts'
-import { gate, onSite, type Site, until } from './site.ts'
+import { gate, onSite, type Site, until } from './support/site.ts'
 
 const ORIGINS = ['https://one.example', 'https://two.example', undefined] as const
 

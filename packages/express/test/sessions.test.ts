@@ -4,7 +4,7 @@ import express4 from 'express4'
 import session, { type SessionOptions } from 'express-session'
 import type { RouteOptions } from '../src/index.ts'
 import { ask, type WireAnswer } from '../../../test/wire.ts'
-import { onSite, type Site } from './site.ts'
+import { onSite, type Site } from './support/site.ts'
 
 declare module 'express-session' {
   interface SessionData {

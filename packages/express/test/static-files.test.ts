@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import express from 'express'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 test('files below app.use(cached()) answer conditions and ranges as without a cache, after one whole answer', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cattlegrid-'))

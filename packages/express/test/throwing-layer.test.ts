@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 test('where an outer layer throws at the head of a hit, the handler answers with the status and the fields of outer layers, and with nothing of the hit', async () => {
   let broken = false

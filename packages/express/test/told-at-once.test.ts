@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 const cache = { ttl: '1m', cacheStatus: true, maxBodyBytes: 10 } as const
 

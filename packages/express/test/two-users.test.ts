@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import supertest from 'supertest'
 import { cases } from '../../../test/support/properties.ts'
 import { expressCache, type RouteOptions } from '../src/index.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 /** What a handler does in one run with what it knows of its client. */
 interface Handling {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { RequestHandler } from 'express'
 import { ask } from '../../../test/wire.ts'
 import { isRefresh } from '../src/index.ts'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 /** Keeps the values of `query` of each request that comes to it. */
 function journal(): { readonly seen: unknown[]; readonly handler: RequestHandler } {

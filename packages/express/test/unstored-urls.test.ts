@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import type { Request, Response } from 'express'
-import { gate, onSite, until } from './site.ts'
+import { gate, onSite, until } from './support/site.ts'
 
 const LOAD_TIMEOUT = 30_000
 const WAIT_TIMEOUT = 10_000

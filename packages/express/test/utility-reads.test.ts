@@ -2,7 +2,7 @@ import { format, inspect } from 'node:util'
 import { runInThisContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
 import type { Request } from 'express'
-import { onSite } from './site.ts'
+import { onSite } from './support/site.ts'
 
 interface Utility {
   get(object: object, name: string): unknown

@@ -7,7 +7,7 @@ import express4 from 'express4'
 import session from 'express-session'
 import helmet from 'helmet'
 import { ask, textOf, type WireAnswer } from '../../../test/wire.ts'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 const TEXT = 'One load per expiry, for the whole fleet. '.repeat(200)
 const CLIENTS = 60

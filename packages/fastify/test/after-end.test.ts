@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyReply } from 'fastify'
-import { listen, withApp } from './cached-app.ts'
-import { onHttp2 } from './http2-site.ts'
+import { listen, withApp } from './support/cached-app.ts'
+import { onHttp2 } from './support/http2-site.ts'
 
 /** What a handler does with Node's response after it has ended it. */
 const LATE: readonly (readonly [string, (raw: FastifyReply['raw']) => void])[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyReply, RouteHandlerMethod } from 'fastify'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 const cache = { ttl: '1m', failureCooldown: { min: 1, max: 1 } } as const
 const noDatabase = (): Error => new Error('no database')

@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import supertest, { type Test } from 'supertest'
 import { hangingReads } from '../../../test/support/hanging-reads.ts'
 import cattlegrid from '../src/index.ts'
-import { cache, listen, rest, withApp } from './cached-app.ts'
+import { cache, listen, rest, withApp } from './support/cached-app.ts'
 
 /** Lets the app listen, and asks it. */
 async function client(app: FastifyInstance): Promise<(method: 'get' | 'post', url: string) => Test> {

@@ -6,7 +6,7 @@ import fastifyStatic from '@fastify/static'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import type { FastifyReply } from 'fastify'
 import { ask } from '../../../test/wire.ts'
-import { cache, counter, listen, lock, stepsOf, withApp } from './cached-app.ts'
+import { cache, counter, listen, lock, stepsOf, withApp } from './support/cached-app.ts'
 
 const TEXT = 'Grüße von der Weide. '.repeat(5000)
 const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-fastify-'))

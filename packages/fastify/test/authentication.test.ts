@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import supertest from 'supertest'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 const known = { 'x-user': 'ada' }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { describe, expect, test } from '@jest/globals'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 describe('hooks of Fastify beside the cache', () => {
   test('an onSend hook gets a text on a hit as on a miss', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { PassThrough, Readable } from 'node:stream'
 import { ask, textOf, type WireAnswer } from '../../../test/wire.ts'
-import { listen, lock, type Steps, stepsOf, withApp } from './cached-app.ts'
+import { listen, lock, type Steps, stepsOf, withApp } from './support/cached-app.ts'
 
 /** Longer than what `@fastify/compress` leaves alone. */
 const TEXT = 'One load per expiry, for the whole fleet. '.repeat(200)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { describeConnections } from '../../../test/connections.ts'
-import { cache, listen, stepsOf, withApp } from './cached-app.ts'
+import { cache, listen, stepsOf, withApp } from './support/cached-app.ts'
 
 describeConnections((page, play) =>
   withApp(async ({ app, cache: held }) => {

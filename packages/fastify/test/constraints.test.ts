@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, jest, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
-import { type CachedApp, counter, rest, withApp } from './cached-app.ts'
+import { type CachedApp, counter, rest, withApp } from './support/cached-app.ts'
 
 const stale = { ttl: '10s', staleWhileRevalidate: '1h' } as const
 

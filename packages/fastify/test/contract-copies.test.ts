@@ -3,7 +3,7 @@ import { describeAdapterContract } from '@cattlegrid/testkit'
 import { jest } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import cattlegrid from '../src/index.ts'
-import { startFastify } from './contract-app.ts'
+import { startFastify } from './support/contract-app.ts'
 
 /** Of so many apps one loads a copy of its own: that takes a tenth of a second, and the others have the same copy. */
 const APPS_PER_COPY = 25

@@ -1,4 +1,4 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
-import { startFastify } from './contract-app.ts'
+import { startFastify } from './support/contract-app.ts'
 
 describeAdapterContract('Fastify', startFastify)

@@ -1,7 +1,7 @@
 import etag from '@fastify/etag'
 import { describe, expect, test } from '@jest/globals'
 import { Readable } from 'node:stream'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 describe.each(['before', 'after'])('@fastify/etag, registered %s the cache', (order) => {
   const BODIES = { 'a text': 'a page', bytes: Buffer.from('a page') } as const

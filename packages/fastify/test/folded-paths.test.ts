@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyServerOptions } from 'fastify'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 const IGNORING_CASE: FastifyServerOptions = { routerOptions: { caseSensitive: false } }
 const IGNORING_SLASH: FastifyServerOptions = { routerOptions: { ignoreTrailingSlash: true } }

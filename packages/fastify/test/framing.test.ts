@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ask } from '../../../test/wire.ts'
-import { cache, listen, withApp } from './cached-app.ts'
+import { cache, listen, withApp } from './support/cached-app.ts'
 
 const CONDITION = { headers: { 'if-none-match': '"v1"' } }
 

@@ -11,7 +11,7 @@ import Fastify, {
 } from 'fastify'
 import cattlegrid from '../src/index.ts'
 import { ask } from '../../../test/wire.ts'
-import { counter } from './cached-app.ts'
+import { counter } from './support/cached-app.ts'
 
 interface Answer {
   readonly head: Readonly<Record<string, unknown>>

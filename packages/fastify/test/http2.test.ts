@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type ClientHttp2Stream, constants } from 'node:http2'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
-import { counter, lock, rest } from './cached-app.ts'
-import { type Http2Reply, onHttp2 } from './http2-site.ts'
+import { counter, lock, rest } from './support/cached-app.ts'
+import { type Http2Reply, onHttp2 } from './support/http2-site.ts'
 
 /** Ends a stream from the client’s side, and lets the server see it. */
 async function reset(stream: ClientHttp2Stream): Promise<void> {

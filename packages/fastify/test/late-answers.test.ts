@@ -6,7 +6,7 @@ import { createManualRuntime } from '@cattlegrid/testkit'
 import { expect, test } from '@jest/globals'
 import Fastify, { type FastifyReply } from 'fastify'
 import cattlegrid from '../src/index.ts'
-import { type CachedApp, lock, rest, withApp } from './cached-app.ts'
+import { type CachedApp, lock, rest, withApp } from './support/cached-app.ts'
 
 const cache = { ttl: '10s', loadTimeout: '3s' } as const
 

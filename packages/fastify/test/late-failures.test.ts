@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyReply } from 'fastify'
-import { listen, withApp } from './cached-app.ts'
+import { listen, withApp } from './support/cached-app.ts'
 
 const FAILURES: readonly (readonly [string, (reply: FastifyReply) => void])[] = [
   [

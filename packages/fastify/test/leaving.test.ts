@@ -4,7 +4,7 @@ import { finished, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import supertest from 'supertest'
-import { cache, type CachedApp, counter, lock, withApp } from './cached-app.ts'
+import { cache, type CachedApp, counter, lock, withApp } from './support/cached-app.ts'
 
 /** A client that asks and leaves; resolves once the server has noticed. */
 async function askAndLeave(app: FastifyInstance, url: string, asked: Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { cache, withApp } from './cached-app.ts'
+import { cache, withApp } from './support/cached-app.ts'
 
 test('a hit has the type and the language of its body, where an outer layer chooses them for each client', async () => {
   await withApp(async ({ app }) => {

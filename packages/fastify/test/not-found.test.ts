@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 type Row = readonly [title: string, install: (app: FastifyInstance) => unknown]

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { ask } from '../../../test/wire.ts'
-import { cache, counter, listen, rest, withApp } from './cached-app.ts'
+import { cache, counter, listen, rest, withApp } from './support/cached-app.ts'
 
 describe('onSend hooks beside ours', () => {
   test('a cookie that a hook registered after ours sets keeps the answer from everybody else', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyRouteOptions } from '../src/index.ts'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 /** Answers of a cached route, asked by roles in turn; a hook has a serializer for each role. */
 async function withRoles(

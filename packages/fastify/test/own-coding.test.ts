@@ -1,6 +1,6 @@
 import compress from '@fastify/compress'
 import { expect, test } from '@jest/globals'
-import { cache, withApp } from './cached-app.ts'
+import { cache, withApp } from './support/cached-app.ts'
 
 test('a coding that reply.compress chooses is for its own clients, though a hook outside says Vary first', async () => {
   await withApp(

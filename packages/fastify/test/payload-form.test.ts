@@ -2,7 +2,7 @@ import compress from '@fastify/compress'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
-import { cache, withApp } from './cached-app.ts'
+import { cache, withApp } from './support/cached-app.ts'
 
 const HANDLERS: Readonly<Record<string, (reply: FastifyReply) => unknown>> = {
   nothing: (reply) => reply.send(),

@@ -11,7 +11,7 @@ import cookieParser from 'cookie-parser'
 import expressSession from 'express-session'
 import passport from 'passport'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 type Install = (app: FastifyInstance) => unknown
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createCache, isCattlegridError } from '@cattlegrid/core'
 import Fastify, { type FastifyRequest } from 'fastify'
 import cattlegrid, { cached, type CattlegridOptions } from '../src/index.ts'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 describe('the plugin', () => {
   test('hands the cache to the app, and closes it with the app', async () => {

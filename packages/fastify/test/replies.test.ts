@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import type { FastifyReply } from 'fastify'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 /** The ways in which a handler of Fastify can answer, all with the same body. */
 const ways: Readonly<Record<string, (reply: FastifyReply, body: string) => unknown>> = {

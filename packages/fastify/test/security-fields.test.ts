@@ -3,7 +3,7 @@ import helmet from '@fastify/helmet'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import { ask, type WireAnswer } from '../../../test/wire.ts'
-import { cache, counter, listen, lock, stepsOf, withApp } from './cached-app.ts'
+import { cache, counter, listen, lock, stepsOf, withApp } from './support/cached-app.ts'
 
 const ORIGINS = [undefined, 'https://one.example', 'https://two.example'] as const
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import type { RouteHandlerMethod } from 'fastify'
-import { cache, withApp } from './cached-app.ts'
+import { cache, withApp } from './support/cached-app.ts'
 
 test.each([
   ['nothing', undefined],

@@ -1,7 +1,7 @@
 import { pipeline, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import type { FastifyRouteOptions } from '../src/index.ts'
 import { ask, type WireAnswer } from '../../../test/wire.ts'
-import { counter, listen, type Steps, stepsOf, withApp } from './cached-app.ts'
+import { counter, listen, type Steps, stepsOf, withApp } from './support/cached-app.ts'
 
 declare module 'fastify' {
   interface Session {

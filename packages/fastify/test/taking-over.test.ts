@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Readable } from 'node:stream'
-import { cache, counter, lock, rest, withApp } from './cached-app.ts'
+import { cache, counter, lock, rest, withApp } from './support/cached-app.ts'
 
 describe('answers in the handler’s place', () => {
   const spare = { ttl: '10s', staleIfError: '1h', softTimeout: false } as const

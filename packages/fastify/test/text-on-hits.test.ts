@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
-import { cache, withApp } from './cached-app.ts'
+import { cache, withApp } from './support/cached-app.ts'
 
 /** What Node is given as the body of a miss and of a hit. */
 async function bodiesOf(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, withApp } from './support/cached-app.ts'
 
 test('where a layer throws at a hit, the handler answers, and nothing of the hit is in its response', async () => {
   const { next } = counter()

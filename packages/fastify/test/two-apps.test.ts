@@ -2,7 +2,7 @@ import { createCache } from '@cattlegrid/core'
 import { expect, test } from '@jest/globals'
 import Fastify, { type FastifyInstance } from 'fastify'
 import cattlegrid from '../src/index.ts'
-import { counter } from './cached-app.ts'
+import { counter } from './support/cached-app.ts'
 
 test('two apps of a process that share a cache count the variants of a URL together, also where one of them has a view of it', async () => {
   const cache = createCache()

@@ -3,7 +3,7 @@ import { createManualRuntime } from '@cattlegrid/testkit'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import Fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify'
 import cattlegrid from '../src/index.ts'
-import { counter, listen, lock, rest } from './cached-app.ts'
+import { counter, listen, lock, rest } from './support/cached-app.ts'
 
 let otherCopy: typeof cattlegrid
 

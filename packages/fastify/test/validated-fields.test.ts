@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 describe('a validator that returns the fields of a request', () => {
   test('shows the handler none that is hidden from it', async () => {

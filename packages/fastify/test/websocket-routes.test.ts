@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { RouteHandlerMethod, RouteOptions } from 'fastify'
-import { withApp } from './cached-app.ts'
+import { withApp } from './support/cached-app.ts'
 
 test('the handler of a websocket route, which gets a socket, stays as it is', async () => {
   await withApp(async ({ app }) => {

@@ -6,7 +6,7 @@ import session from '@fastify/session'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import { ask, textOf, type WireAnswer } from '../../../test/wire.ts'
-import { listen, lock, stepsOf, withApp } from './cached-app.ts'
+import { listen, lock, stepsOf, withApp } from './support/cached-app.ts'
 
 const TEXT = 'One load per expiry, for the whole fleet. '.repeat(200)
 const CLIENTS = 60

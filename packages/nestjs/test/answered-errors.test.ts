@@ -3,7 +3,7 @@ import type { HttpAdapterHost } from '@nestjs/core'
 import { HttpAdapterHost as AdapterHost } from '@nestjs/core'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, startSite } from './site.ts'
+import { describeOnBoth, startSite } from './support/site.ts'
 
 describeOnBoth('an exception filter that answers 200', (platform) => {
   test('makes no page of the error of a handler', async () => {

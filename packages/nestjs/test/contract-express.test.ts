@@ -1,4 +1,4 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
-import { startNest } from './contract-app.ts'
+import { startNest } from './support/contract-app.ts'
 
 describeAdapterContract('NestJS on Express', (cache, routes) => startNest('Express', cache, routes))

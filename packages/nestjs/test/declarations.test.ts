@@ -15,7 +15,7 @@ import { of } from 'rxjs'
 import { describe, expect, test } from '@jest/globals'
 import { Cached, CacheInterceptor, CacheTTL } from '../src/index.ts'
 import { NEST_KEYS } from '../src/handler-metadata.ts'
-import { describeOnBoth, type Site, type SiteOptions, startSite } from './site.ts'
+import { describeOnBoth, type Site, type SiteOptions, startSite } from './support/site.ts'
 
 test('the keys of Nest’s metadata are those of Nest', () => {
   const { PATH_METADATA, METHOD_METADATA, HOST_METADATA, VERSION_METADATA } = nestKeys

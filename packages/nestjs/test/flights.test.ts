@@ -7,7 +7,7 @@ import { Controller, Get, type INestApplication, Res, StreamableFile } from '@ne
 import { from, type Observable } from 'rxjs'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, startSite } from './site.ts'
+import { describeOnBoth, type Site, startSite } from './support/site.ts'
 
 interface FastifyReply {
   readonly raw: ServerResponse

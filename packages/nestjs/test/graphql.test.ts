@@ -5,7 +5,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core'
 import type { Cache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import { Cached, CacheInterceptor, CacheTTL, InjectCache, InvalidateTags } from '../src/index.ts'
-import { type Site, type SiteOptions, startSite } from './site.ts'
+import { type Site, type SiteOptions, startSite } from './support/site.ts'
 
 const imports = [
   GraphQLModule.forRoot<ApolloDriverConfig>({

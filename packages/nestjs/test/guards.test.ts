@@ -13,7 +13,7 @@ import {
 import { APP_GUARD } from '@nestjs/core'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, type SiteOptions, startSite } from './site.ts'
+import { describeOnBoth, type Site, type SiteOptions, startSite } from './support/site.ts'
 
 interface Member {
   user?: unknown

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Put, Res } from '@nestjs/comm
 import { of } from 'rxjs'
 import { expect, test } from '@jest/globals'
 import { Cached, type CachedRequest, InvalidateTags } from '../src/index.ts'
-import { describeOnBoth, type Site, startSite } from './site.ts'
+import { describeOnBoth, type Site, startSite } from './support/site.ts'
 
 interface Product {
   readonly id: string

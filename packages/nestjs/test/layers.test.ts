@@ -26,7 +26,7 @@ import { APP_INTERCEPTOR, REQUEST } from '@nestjs/core'
 import { map, type Observable, tap, timeout } from 'rxjs'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, type SiteOptions, startSite } from './site.ts'
+import { describeOnBoth, type Site, type SiteOptions, startSite } from './support/site.ts'
 
 /** The layers that ran, in order. */
 const ran: string[] = []

@@ -17,7 +17,7 @@ import type { Cache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import { Cached, CacheInterceptor, InjectCache, InvalidateTags } from '../src/index.ts'
 import { freePort } from '../../../test/free-port.ts'
-import { type Site, type SiteOptions, startSite } from './site.ts'
+import { type Site, type SiteOptions, startSite } from './support/site.ts'
 
 interface Message {
   readonly user: string

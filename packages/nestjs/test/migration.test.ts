@@ -6,7 +6,7 @@ import { Controller, Delete, Get, Inject, Param, type Type, UseInterceptors } fr
 import { expect, test } from '@jest/globals'
 import { ask, textOf } from '../../../test/wire.ts'
 import * as after from '../src/index.ts'
-import { createApp, describeOnBoth, type Platform } from './site.ts'
+import { createApp, describeOnBoth, type Platform } from './support/site.ts'
 
 /** What every controller here does. */
 class Queries {

@@ -3,7 +3,7 @@ import { createCache } from '@cattlegrid/core'
 import { Controller, Get, Injectable, Module, Post, type Type } from '@nestjs/common'
 import { describeMisuses, refused, warned } from '../../../test/misuse/misuse.ts'
 import { Cached, CacheTTL, CattlegridModule, InvalidateTags } from '../src/index.ts'
-import { createApp } from './site.ts'
+import { createApp } from './support/site.ts'
 
 const cache = createCache()
 

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core'
 import { describe, expect, test } from '@jest/globals'
 import { Cached, CATTLEGRID_CACHE, CattlegridModule, InjectCache } from '../src/index.ts'
 import { optionsTable } from './options-table.ts'
-import { createApp, describeOnBoth } from './site.ts'
+import { createApp, describeOnBoth } from './support/site.ts'
 
 @Injectable()
 class Products {

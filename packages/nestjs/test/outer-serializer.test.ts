@@ -2,7 +2,7 @@ import { Controller, Get, type INestApplication } from '@nestjs/common'
 import { expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import { Cached } from '../src/index.ts'
-import { startSite } from './site.ts'
+import { startSite } from './support/site.ts'
 
 @Controller()
 class Pages {

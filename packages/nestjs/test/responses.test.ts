@@ -18,7 +18,7 @@ import { of } from 'rxjs'
 import type { ResponseDirectives } from '@cattlegrid/http'
 import { expect, test } from '@jest/globals'
 import { CacheDirectives, Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, startSite } from './site.ts'
+import { describeOnBoth, type Site, startSite } from './support/site.ts'
 
 /** What the responses of Express and of Fastify share. */
 interface Reply {

@@ -19,7 +19,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, REQUEST } from '@nestjs/core'
 import { map, type Observable } from 'rxjs'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, type SiteOptions, startSite } from './site.ts'
+import { describeOnBoth, type Site, type SiteOptions, startSite } from './support/site.ts'
 
 interface Request {
   user?: unknown

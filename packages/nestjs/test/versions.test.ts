@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common'
 import { expect, test } from '@jest/globals'
 import { Cached } from '../src/index.ts'
-import { describeOnBoth, type Site, startSite } from './site.ts'
+import { describeOnBoth, type Site, startSite } from './support/site.ts'
 
 const cached = { ttl: '10s', staleWhileRevalidate: '1m' } as const
 

@@ -79,7 +79,7 @@ describe('a server that startRedis starts', () => {
       const root = join(__dirname, '../../..')
       const child = spawn(
         process.execPath,
-        ['--import', '@cattlegrid/run-typescript', join(__dirname, 'redis-starter.ts')],
+        ['--import', '@cattlegrid/run-typescript', join(__dirname, 'support/redis-starter.ts')],
         {
           cwd: root,
           stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,7 +5,7 @@ import { RESP_TYPES } from 'redis'
 import { until } from '../../../../test/support/until.ts'
 import { entryOf, found, lead, LONG, put, request } from '../../../../test/support/entries.ts'
 import { type Client, openRedis, type RedisUnderTest } from '../../../../test/support/redis-under-test.ts'
-import { tap } from '../tap.ts'
+import { tap } from '../support/tap.ts'
 
 let redis: RedisUnderTest
 let client: Client

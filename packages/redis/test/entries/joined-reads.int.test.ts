@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
 import { Redis } from 'ioredis'
-import { addressOf, closing } from '../ioredis.ts'
+import { addressOf, closing } from '../support/ioredis.ts'
 import { connect, openStores, redisUrl, type View } from '../../../../test/support/redis-under-test.ts'
 
 const ROUNDS = 3

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { redisStore } from '@cattlegrid/redis'
 import { found, LONG, put } from '../../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../../test/support/redis-under-test.ts'
-import { tap } from '../tap.ts'
+import { tap } from '../support/tap.ts'
 
 let redis: RedisUnderTest
 

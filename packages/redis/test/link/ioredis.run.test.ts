@@ -14,7 +14,7 @@ import { askRedis } from '../../../../test/support/redis-ask.ts'
 import { startRedisCluster } from '../../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../../test/support/redis-sentinel.ts'
 import { entryOf, found, lead, put, request } from '../../../../test/support/entries.ts'
-import { addressOf, closing } from '../ioredis.ts'
+import { addressOf, closing } from '../support/ioredis.ts'
 import { type Client, connect } from '../../../../test/support/redis-under-test.ts'
 import { until } from '../../../../test/support/until.ts'
 

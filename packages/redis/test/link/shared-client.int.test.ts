@@ -3,7 +3,7 @@ import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Redis } from 'ioredis6'
 import { createClient } from 'redis'
-import { addressOf } from '../ioredis.ts'
+import { addressOf } from '../support/ioredis.ts'
 import { until } from '../../../../test/support/until.ts'
 
 const STORES = 11

@@ -5,7 +5,7 @@ import type { RedisServer } from '@cattlegrid/testkit'
 import { Cluster } from 'ioredis6'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../../test/support/redis-cluster.ts'
-import { addressOf, closing } from '../ioredis.ts'
+import { addressOf, closing } from '../support/ioredis.ts'
 import { type Client, connect } from '../../../../test/support/redis-under-test.ts'
 import { until } from '../../../../test/support/until.ts'
 

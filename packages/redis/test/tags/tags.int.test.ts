@@ -4,7 +4,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { entryOf, found, lead, hasValidTags, judged, put } from '../../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../../test/support/redis-under-test.ts'
-import { tap } from '../tap.ts'
+import { tap } from '../support/tap.ts'
 import { until } from '../../../../test/support/until.ts'
 
 let redis: RedisUnderTest

@@ -7,7 +7,7 @@ import * as redis5 from 'redis5'
 import type { RedisClusterServers } from '../../../../../test/support/redis-cluster.ts'
 import { ShardedChannels } from '../../../src/notices/sharded/sharded-channels.ts'
 import { RedisKeys } from '../../../src/redis-keys.ts'
-import { addressOf, closing } from '../../ioredis.ts'
+import { addressOf, closing } from '../../support/ioredis.ts'
 import { type Client, connect } from '../../../../../test/support/redis-under-test.ts'
 import { until } from '../../../../../test/support/until.ts'
 
