@@ -1,7 +1,7 @@
 import { type Files, guardTable, holds } from './house/broken-law.ts'
 
 const table = (text: string): Files => ({ 'scripts/guards/table.txt': text })
-const tests = (text: string): Files => ({ 'packages/core/test/a.test.ts': text })
+const tests = (text: string): Files => ({ 'packages/core/test/entry.test.ts': text })
 const at = 'scripts/guards/table.txt:1'
 
 holds(
@@ -13,7 +13,7 @@ holds(
       'a title that no test has any more',
       tests("it('has two winners', () => {})\n"),
       at,
-      'no test of packages/core/test/a.test.ts is called “… has one winner …”',
+      'no test of packages/core/test/entry.test.ts is called “… has one winner …”',
     ],
     [
       'a test file that is gone',

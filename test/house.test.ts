@@ -7,6 +7,33 @@ holds('names', [
 ])
 
 holds(
+  'tests',
+  [
+    [
+      'a folder that src/ does not have',
+      { 'packages/core/test/drawer/a.test.ts': '' },
+      'packages/core/test/drawer/a.test.ts:1',
+      'packages/core/src has no folder drawer',
+    ],
+    [
+      'a test beside the folders',
+      { 'packages/core/test/a.test.ts': '' },
+      'packages/core/test/a.test.ts:1',
+      'packages/core/src has no file a:',
+    ],
+    ['set-up among the tests', { 'packages/core/test/fleet.ts': '' }, 'packages/core/test/fleet.ts:1', 'test/support'],
+  ],
+  [
+    ['a test in the folder of its subject', { 'packages/core/test/store/a.int.test.ts': '' }],
+    [
+      'a guarantee, and what tests share',
+      { 'packages/core/test/guarantees/a.test.ts': '', 'packages/core/test/support/b.ts': '' },
+    ],
+    ['any test of a package without folders', { 'packages/cli/src/a.ts': '', 'packages/cli/test/b.test.ts': '' }],
+  ],
+)
+
+holds(
   'words',
   [
     [

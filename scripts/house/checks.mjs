@@ -4,6 +4,7 @@ import { checkLua } from './lua.mjs'
 import { checkMaps } from './maps.mjs'
 import { checkNames } from './names.mjs'
 import { checkOptions } from './options.mjs'
+import { checkTests } from './tests.mjs'
 import { checkWords } from './words.mjs'
 
 /** The checks by the name of each. */
@@ -15,4 +16,5 @@ export const checks = {
   options: checkOptions,
   docs: checkDocs,
   guards: checkGuards,
+  tests: checkTests,
 }

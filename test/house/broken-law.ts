@@ -25,7 +25,7 @@ const clean: Files = {
   'docs/options.md': optionsPage('| `ttl`  | number | none    | How long a value is fresh. |'),
   'docs/protocol.md': protocolPage('has one winner'),
   'scripts/guards/table.txt': guardTable(),
-  'packages/core/test/a.test.ts': "describe('a lease', () => {\n  it('has one winner', () => {})\n})\n",
+  'packages/core/test/entry.test.ts': "describe('a lease', () => {\n  it('has one winner', () => {})\n})\n",
   'packages/core/test/options-table.ts': 'export const optionsTable = { CacheOptions: { ttl: [-1] } }\n',
   'packages/redis/src/lua/put.lua': lua(),
   'packages/redis/src/lua/sources.generated.ts':
@@ -46,7 +46,7 @@ function protocolPage(test: string): string {
     [
       'One wins',
       '[entry.ts](../packages/core/src/entry.ts)',
-      `[a.test.ts](../packages/core/test/a.test.ts): “… ${test} …”`,
+      `[entry.test.ts](../packages/core/test/entry.test.ts): “… ${test} …”`,
     ],
   ]
   const widths = rows[1]?.map((cell) => cell.length) ?? []
@@ -58,7 +58,7 @@ function protocolPage(test: string): string {
 }
 
 /** A table with a guard for each guarantee, the first of which is a rule of the protocol. */
-export function guardTable({ code = 'body: string', test = 'packages/core/test/a.test.ts' } = {}): string {
+export function guardTable({ code = 'body: string', test = 'packages/core/test/entry.test.ts' } = {}): string {
   const row = (head: string): string =>
     `${head}\n  packages/core/src/entry.ts\n  - ${code}\n  + body: number\n  ${test}: has one winner\n`
   const others = Array.from({ length: 8 }, (_, index) => row(`G${index + 2} Another wins`))
