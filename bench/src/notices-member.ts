@@ -1,7 +1,7 @@
 // Many processes of a fleet, each as its store with connections of its own; or the process that invalidates.
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createCluster } from 'redis'
 import { serveAsMember } from './run/member.ts'
@@ -55,9 +55,10 @@ serveAsMember({
       store,
       keys: Array.from({ length: scene.keys }, () => `product:${Math.floor(Math.random() * population)}`),
     }))
-    // The first question subscribes: all stores do so at once.
-    for (const { store, keys } of uses) for (const key of keys) store.hears?.(key)
-    for (const { store, keys } of uses) await untilTrue(() => keys.every((key) => store.hears?.(key) !== false))
+    // The first read of a key subscribes.
+    for (const { store, keys } of uses) await Promise.all(keys.map((key) => store.read(key, json)))
+    const receives = (store: Store, key: string): boolean => store.partOf?.('entry', key).receivesNotices(key) !== false
+    for (const { store, keys } of uses) await untilTrue(() => keys.every((key) => receives(store, key)))
     messages = 0
   },
   /** Invalidates keys at random, `rate` a second. Returns how many. */

@@ -29,7 +29,7 @@ async function measure(): Promise<void> {
   await cache.ready({ timeout: '10s' })
   const keys = Array.from({ length: KEYS }, (_, index) => `key ${index}`)
   await Promise.all(keys.map((key) => cache.set(key, 'x'.repeat(1000))))
-  const isThere = (key: string): boolean => store.nodes?.ofKey(key).endsWith(`:${silent?.port}`) === true
+  const isThere = (key: string): boolean => store.partOf?.('entry', key).name.endsWith(`:${silent?.port}`) === true
   const [there, elsewhere] = [keys.filter(isThere), keys.filter((key) => !isThere(key))]
   const rows: Record<string, Record<string, string>> = {}
   const phase = async (name: string, seconds: number): Promise<void> => {

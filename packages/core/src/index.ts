@@ -91,5 +91,5 @@ export {
   type Unkeepable,
 } from './store/answers.ts'
 export type { Answers, ProcessQuestions } from './store/process-questions.ts'
-export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes, StorePart } from './store/store.ts'
+export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StorePart } from './store/store.ts'
 export { judgeTags } from './store/tag-expiry.ts'

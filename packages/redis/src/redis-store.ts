@@ -20,7 +20,6 @@ import type {
   Released,
   Renewed,
   Store,
-  StoreNodes,
   TagNumbersRead,
   TagsInvalidated,
 } from '@cattlegrid/core'
@@ -71,8 +70,7 @@ export function storeOn(opened: OpenLink, setup: RedisStoreSetup): Store {
 
 class RedisStore implements Store {
   readonly shared = true
-  readonly nodes: StoreNodes | undefined
-  readonly hears: ((key: string) => boolean) | undefined
+  readonly partOf: Store['partOf']
   readonly questions: ProcessQuestions
   readonly #parts: StoreParts
   readonly #closeLink: () => Promise<void>
@@ -81,10 +79,8 @@ class RedisStore implements Store {
   constructor({ link, close }: OpenLink, setup: RedisStoreSetup) {
     this.#parts = storeParts(link, setup)
     this.#closeLink = close
-    const { nodes, notices, questions } = this.#parts
-    this.questions = questions
-    this.nodes = nodes
-    this.hears = notices.hears
+    this.questions = this.#parts.questions
+    this.partOf = this.#parts.partOf
   }
 
   get starting(): Promise<void> | undefined {
@@ -102,9 +98,10 @@ class RedisStore implements Store {
 
   /** Bypasses the step runner, which would cost each hit one more promise. */
   read(key: string, codec: Codec): Promise<Read> {
-    const { reader, steps } = this.#parts
+    const { notices, reader, steps } = this.#parts
     try {
       steps.assertReady()
+      notices.follow(key)
       return reader.read(key, codec)
     } catch (cause) {
       return Promise.resolve(awayAfter(cause))

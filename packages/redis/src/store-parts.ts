@@ -1,4 +1,4 @@
-import type { Notice, Runtime, StoreNodes } from '@cattlegrid/core'
+import type { Notice, Runtime, Store, StorePart } from '@cattlegrid/core'
 import { EntryWrites } from './entries/entry-writes.ts'
 import { EntryReader } from './entries/read-entry.ts'
 import { LeaseSteps } from './leases/lease-steps.ts'
@@ -25,7 +25,7 @@ export interface StoreParts {
   readonly clocks: ServerClocks
   readonly scripts: Scripts
   readonly steps: StepRunner
-  readonly nodes: StoreNodes | undefined
+  readonly partOf: Store['partOf']
   readonly reader: EntryReader
   readonly pending: PendingReleases
   readonly leases: LeaseSteps
@@ -48,7 +48,6 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const reader = new EntryReader(link, redisKeys, runtime, denied)
   const steps = new StepRunner(link, denied)
   const sent = { link, runtime, redisKeys, clocks, scripts, steps }
-  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, steps)
   // The flights of this process that wait for the lease acquire it again.
   const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
   const renewals = new Renewals(scripts, runtime, link.nodes === undefined)
@@ -77,20 +76,37 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
     onNotice,
     onOther: (message) => questions.receive(message),
   })
-  return { ...sent, nodes, reader, pending, leases, writes, questions, pause, notices }
+  const partOf = link.nodes && partsOf(link.nodes, { redisKeys, clocks, steps, notices })
+  return { ...sent, partOf, reader, pending, leases, writes, questions, pause, notices }
 }
 
-/** The masters of a cluster, by what they hold for a store. */
-function storeNodes(nodes: LinkNodes, redisKeys: RedisKeys, clocks: ServerClocks, steps: StepRunner): StoreNodes {
-  return {
-    ofKey: (key) => nodes.addressOf(redisKeys.entry(key)),
-    ofTags: () => nodes.addressOf(redisKeys.tagSequence),
-    ofRefreshBudget: () => nodes.addressOf(redisKeys.refreshRate),
-    ping: (node) =>
+/** The addresses of at most this many masters are known: more than a cluster has, with those that left it lately. */
+const MOST_MASTERS = 1000
+
+/** The masters of a cluster as the parts of the store. */
+function partsOf(
+  nodes: LinkNodes,
+  { redisKeys, clocks, steps, notices }: Pick<StoreParts, 'redisKeys' | 'clocks' | 'steps' | 'notices'>,
+): NonNullable<Store['partOf']> {
+  const parts = new Map<string, StorePart>()
+  const makePart = (name: string): StorePart => ({
+    name,
+    receivesNotices: (key) => notices.arriveFor(key),
+    ping: () =>
       steps.run(async () => {
-        await clocks.pingNode(node)
+        await clocks.pingNode(name)
         return { kind: 'done' }
       }),
+  })
+  const names = { tags: redisKeys.tagSequence, refreshes: redisKeys.refreshRate }
+  return (what, key = '') => {
+    const address = nodes.addressOf(what === 'entry' ? redisKeys.entry(key) : names[what])
+    const known = parts.get(address)
+    if (known !== undefined) return known
+    if (parts.size >= MOST_MASTERS) parts.clear()
+    const part = makePart(address)
+    parts.set(address, part)
+    return part
   }
 }
 

@@ -90,7 +90,7 @@ describe('the options of redisStore', () => {
     ]
     for (const one of clusters) {
       const store = redisStore({ client: one, shardedNotices: true })
-      expect(store.hears).toBeDefined()
+      expect(store.partOf?.('entry', 'k').receivesNotices('k')).toBe(false)
       await store.close()
     }
   })

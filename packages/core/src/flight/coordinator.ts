@@ -57,14 +57,14 @@ export class LoadCoordinator {
         return this.onAllInvalidated()
       case 'disconnected':
       case 'connected':
-        this.services.activity.noteNotices(notice.kind, notice.part?.name)
-        this.services.events.emit('notices', { state: notice.kind, node: notice.part?.name })
+        this.services.activity.noteNotices(notice.kind, notice.part)
+        this.services.events.emit('notices', { state: notice.kind, node: notice.part })
         return this.#resumeAllAcquires()
       case 'away':
       case 'back':
         return this.services.events.emit('breaker', {
           state: notice.kind === 'away' ? 'open' : 'closed',
-          node: notice.part?.name,
+          node: notice.part,
           error: notice.cause,
         })
       case 'paused':

@@ -70,35 +70,22 @@ export type Notice =
   /** Every entry was removed. */
   | { readonly kind: 'cleared' }
   /** Notices may be lost from now on (`disconnected`), or arrive from now on (`connected`): a shared store also says so to each new listener. */
-  | { readonly kind: 'disconnected' | 'connected'; readonly part?: StorePart | undefined }
+  | { readonly kind: 'disconnected' | 'connected'; readonly part?: string | undefined }
   /** Steps are not sent, because the store did not answer or there is no connection (`away`, whose `cause` is the last error); they are sent again (`back`). */
-  | { readonly kind: 'away' | 'back'; readonly part?: StorePart | undefined; readonly cause?: unknown }
+  | { readonly kind: 'away' | 'back'; readonly part?: string | undefined; readonly cause?: unknown }
   /** An operator has paused all processes for `remaining` ms from now; 0: no more. A store that keeps this also says so to each new listener, and when it is connected again. */
   | { readonly kind: 'paused'; readonly remaining: number }
   /** A problem for an operator; the message names the remedy. */
   | { readonly kind: 'warning'; readonly message: string }
 
-/** A part of a store, such as one node of a cluster. Where a notice names none, it is about the whole store. */
+/** A part of a store that fails apart from the others, such as one node of a cluster: it has its own circuit breaker and bulkhead. */
 export interface StorePart {
-  /** For people, such as the node's address. */
+  /** Such as the address of the node. A notice names its part by it; one without a part is about the whole store. */
   readonly name: string
-  /** True for a key whose entry is there. */
-  includes(key: string): boolean
-}
-
-/**
- * The nodes of a store that is spread over several servers. They fail apart: each has a circuit breaker and a bounded number of steps in flight of its
- * own. A node is named by its address.
- */
-export interface StoreNodes {
-  /** The node of the key's entry and lease. */
-  ofKey(key: string): string
-  /** The node of the tag numbers. */
-  ofTags(): string
-  /** The node of the refresh budget. */
-  ofRefreshBudget(): string
-  /** Answers `done` when the node can be reached, or no key is on it any more. */
-  ping(node: string): Promise<Done>
+  /** Returns true while notices about a key of this part arrive: only then may a copy of its entry be kept. */
+  receivesNotices(key: string): boolean
+  /** Answers `done` when the part can be reached, or holds nothing any more. */
+  ping(): Promise<Done>
 }
 
 /**
@@ -113,13 +100,8 @@ export interface Store {
    * without it is sent its steps at once.
    */
   readonly starting?: Promise<void> | undefined
-  /** Absent: the store is one node. */
-  readonly nodes?: StoreNodes | undefined
-  /**
-   * Returns true while notices about the key arrive. A store that subscribes by parts begins to subscribe when it is asked about a key for the first time.
-   * Absent: the notices of every key arrive while the store is connected.
-   */
-  readonly hears?: ((key: string) => boolean) | undefined
+  /** Returns the part that holds the entry and the lease of a key, the tag numbers, or the refresh budget. Absent: the store is one part. */
+  readonly partOf?: ((what: 'entry' | 'tags' | 'refreshes', key?: string) => StorePart) | undefined
   /** Returns the entry if this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */

@@ -7,9 +7,8 @@ import {
   memoryStore,
   type NewEntry,
   type Notice,
-  type Done,
   type Store,
-  type StoreNodes,
+  type StorePart,
   type TagNumber,
 } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
@@ -71,7 +70,7 @@ export class Remote {
   /** The nodes that answer no step, as frozen ones do. */
   silent: readonly string[] = []
   /** Whether notices about a key arrive, where it subscribes by parts. Set it before `join`. */
-  hears: ((key: string) => boolean) | undefined
+  receivesNotices: ((key: string) => boolean) | undefined
   /** Whether it keeps bytes, as a store outside the process does: what it reads are views of a larger reply. */
   encodes = false
   /** Whether what it tells gets lost. */
@@ -127,8 +126,7 @@ export class Remote {
     return {
       ...(slowed as unknown as Pick<Store, Step>),
       shared: true,
-      nodes: this.#nodes(),
-      hears: this.hears && ((key) => this.hears?.(key) === true),
+      partOf: this.#partOf(),
       peek: () => undefined,
       renew: memory.renew.bind(memory),
       inspect: memory.inspect.bind(memory),
@@ -145,14 +143,18 @@ export class Remote {
     }
   }
 
-  #nodes(): StoreNodes | undefined {
-    const ofKey = this.nodeOf
-    if (ofKey === undefined) return undefined
-    const ping = (node: string): Promise<Done> => {
-      this.asked['ping'] = this.count('ping') + 1
-      return this.silent.includes(node) ? new Promise(() => {}) : Promise.resolve({ kind: 'done' })
-    }
-    return { ofKey, ofTags: () => TAGS_NODE, ofRefreshBudget: () => TAGS_NODE, ping }
+  #partOf(): Store['partOf'] {
+    if (this.nodeOf === undefined && this.receivesNotices === undefined) return undefined
+    const nodeOf = this.nodeOf ?? (() => 'only node')
+    const partAt = (name: string): StorePart => ({
+      name,
+      receivesNotices: (key) => this.receivesNotices?.(key) !== false,
+      ping: () => {
+        this.asked['ping'] = this.count('ping') + 1
+        return this.silent.includes(name) ? new Promise(() => {}) : Promise.resolve({ kind: 'done' })
+      },
+    })
+    return (what, key = '') => partAt(what === 'entry' ? nodeOf(key) : TAGS_NODE)
   }
 
   /** True where one of the nodes that the step needs is silent. */

@@ -22,8 +22,6 @@ export interface NoticesSetup {
 
 /** Passes the notices of the namespace to every listener of the store. The subscription starts with the first listener. */
 export class Notices {
-  /** True while notices about the key arrive; undefined where those of all keys arrive alike. */
-  readonly hears: ((key: string) => boolean) | undefined
   readonly #setup: NoticesSetup
   readonly #subscription: Subscription
   readonly #sharded: ShardedNotices | undefined
@@ -38,9 +36,17 @@ export class Notices {
     this.#setup = setup
     this.#subscription = new Subscription(link, channel, announce, onOther, runtime, maxSilence)
     if (!sharded || link.nodes === undefined) return
-    const ofGroups = new ShardedNotices({ link, nodes: link.nodes, channel, runtime, maxSilence, announce })
-    this.#sharded = ofGroups
-    this.hears = (key) => ofGroups.hears(key)
+    this.#sharded = new ShardedNotices({ link, nodes: link.nodes, channel, runtime, maxSilence, announce })
+  }
+
+  /** False while notices about the key are not subscribed to. */
+  arriveFor(key: string): boolean {
+    return this.#sharded?.arriveFor(key) !== false
+  }
+
+  /** Comes before a read: notices end the copies of its answer. */
+  follow(key: string): void {
+    this.#sharded?.follow(key)
   }
 
   /** Comes before an acquire: a notice of the end of a lease that is held must find the subscription. */

@@ -128,7 +128,7 @@ async function mastersWithSubscribers(namespace: string): Promise<readonly Redis
 /** A master with neither the tag numbers nor the subscription of the store. */
 async function masterToSilence({ store, namespace }: Opened): Promise<RedisServer> {
   const subscribed = await mastersWithSubscribers(namespace)
-  const master = servers.masters.find((one) => !subscribed.includes(one) && !isAt(one, store.nodes?.ofTags()))
+  const master = servers.masters.find((one) => !subscribed.includes(one) && !isAt(one, store.partOf?.('tags').name))
   if (master === undefined) throw new Error('The cluster has too few masters')
   return master
 }
@@ -138,7 +138,7 @@ function isAt({ port }: RedisServer, address: string | undefined): boolean {
 }
 
 function keysBy({ store }: Opened, silent: RedisServer): { readonly there: string[]; readonly elsewhere: string[] } {
-  const isThere = (key: string): boolean => isAt(silent, store.nodes?.ofKey(key))
+  const isThere = (key: string): boolean => isAt(silent, store.partOf?.('entry', key).name)
   const [there, elsewhere] = [KEYS.filter(isThere), KEYS.filter((key) => !isThere(key))]
   expect(Math.min(there.length, elsewhere.length)).toBeGreaterThan(5)
   return { there, elsewhere }
@@ -203,13 +203,13 @@ describe.each([
   test('that holds the tag numbers leaves tagged entries of the others usable, and their loads one a key', async () => {
     const opened = await open(await clientOf(), { tags: { maxAge: 0 } })
     const { cache, store, breaker } = opened
-    const silent = servers.masters.find((master) => isAt(master, store.nodes?.ofTags())) as RedisServer
+    const silent = servers.masters.find((master) => isAt(master, store.partOf?.('tags').name)) as RedisServer
     const { there, elsewhere } = keysBy(opened, silent)
     await silence(opened, silent, there)
     expect(await originsOf(opened, elsewhere)).toEqual(['store'])
     let loads = 0
     const load = (): number => (loads += 1)
-    const cold = elsewhere.map((key) => `${key} cold`).filter((key) => !isAt(silent, store.nodes?.ofKey(key)))
+    const cold = elsewhere.map((key) => `${key} cold`).filter((key) => !isAt(silent, store.partOf?.('entry', key).name))
     for (let round = 0; round < 5; round += 1)
       await Promise.all(cold.map((key) => cache.getOrSet(key, load, { tags: ['t'] })))
     expect(loads).toBe(cold.length)

@@ -22,10 +22,12 @@ const PROBES = 32
 /** Makes every probe's key new: a watcher may already have a notice of an earlier one. */
 let rounds = 0
 
-/** Waits until every watcher's store hears of the keys: one that subscribes by parts does so when it is asked. */
-async function heard(keys: readonly string[], watchers: readonly Watcher[]): Promise<void> {
-  const hearsAll = ({ store }: Watcher): boolean => keys.filter((key) => store.hears?.(key) === false).length === 0
-  for (let look = 0; look < 2000 && !watchers.every(hearsAll); look += 1)
+/** Waits until every watcher's store receives notices about the keys: one that subscribes by parts does so when a key is read. */
+async function subscribed(keys: readonly string[], watchers: readonly Watcher[]): Promise<void> {
+  await Promise.all(watchers.flatMap(({ store }) => keys.map((key) => store.read(key, json))))
+  const receives = (store: Store, key: string): boolean => store.partOf?.('entry', key).receivesNotices(key) !== false
+  const receivesAll = ({ store }: Watcher): boolean => keys.every((key) => receives(store, key))
+  for (let look = 0; look < 2000 && !watchers.every(receivesAll); look += 1)
     await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
@@ -35,7 +37,7 @@ async function caughtUp({ here }: Stage, ...watchers: readonly Watcher[]): Promi
   while (performance.now() < deadline) {
     rounds += 1
     const probes = Array.from({ length: PROBES }, (_, index) => `probe ${rounds} ${index}`)
-    await heard(['k', ...probes], watchers)
+    await subscribed(['k', ...probes], watchers)
     await Promise.all(probes.map((key) => here.invalidate(key, 'delete', 0)))
     const tag = `probe ${rounds}`
     await here.invalidateTags([tag], 'delete')
@@ -150,7 +152,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         const watcher = listen(stage.there)
         await caughtUp(stage, watcher)
         const keys = ['', ' a  b ', 'a\nb', '%7B', '{}', '\0', '🐄', '\uDC00\uD800', 'committed k']
-        await heard(keys, [watcher])
+        await subscribed(keys, [watcher])
         for (const key of keys) await stage.here.invalidate(key, 'delete', 0)
         await caughtUp(stage, watcher)
         for (const key of keys) assert.deepEqual(kindsOf(watcher, key), ['deleted'], JSON.stringify(key))

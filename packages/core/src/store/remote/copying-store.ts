@@ -19,6 +19,11 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     this.copies = copies
   }
 
+  /** True while notices report every change of the key's entry, if the store is connected at all. */
+  protected receivesNotices(key: string): boolean {
+    return this.partOf?.('entry', key).receivesNotices(key) !== false
+  }
+
   override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     const answer = await this.inner.commit(lease, entry, codec, onSlow)
     this.copies.drop(lease.key)

@@ -18,20 +18,18 @@ import type {
   TagNumbersRead,
   TagsInvalidated,
 } from '../answers.ts'
-import type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes } from '../store.ts'
+import type { AcquireRequest, Ending, Notice, ReadTerms, Store } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 
 /** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */
 export abstract class ForwardingStore<Inner extends Store> implements CallbackStore {
   readonly shared: boolean
-  readonly nodes: StoreNodes | undefined
-  readonly hears: ((key: string) => boolean) | undefined
+  readonly partOf: Store['partOf']
   protected readonly inner: Inner
 
   constructor(inner: Inner) {
     this.shared = inner.shared
-    this.nodes = inner.nodes
-    this.hears = inner.hears
+    this.partOf = inner.partOf?.bind(inner)
     this.inner = inner
   }
 

@@ -24,8 +24,8 @@ import { type CallbackStore, type OnRead, readFrom } from './callback-store.ts'
 import { Deadline, type TimedStep } from './deadline.ts'
 import { EncodedValue } from './encoded-value.ts'
 import { ForwardingStore } from './forwarding-store.ts'
-import type { QueuedTerms } from './node-guard.ts'
-import { NodeGuards } from './node-guards.ts'
+import type { QueuedTerms } from './part-guard.ts'
+import { PartGuards } from './part-guards.ts'
 import { StartingStore } from './starting-store.ts'
 import { addUser, removeUser } from './store-users.ts'
 
@@ -37,7 +37,7 @@ const RENEWAL: QueuedTerms = { limit: 4, lane: 'renewal' }
 const LATE_ACQUIRE = 4
 
 /**
- * A store whose every step ends in time, if only as `away`, and whose nodes are not asked while they do not answer. A step has `timeout` ms from the moment
+ * A store whose every step ends in time, if only as `away`, and whose parts are not asked while they do not answer. A step has `timeout` ms from the moment
  * at which it is sent; in a burst it waits for its turn before, for at most `patience` ms.
  *
  * @throws InvalidOptionError for a closed store.
@@ -52,7 +52,7 @@ class GuardedStore extends ForwardingStore<Store> {
   readonly #store: Store
   readonly #deadline: Deadline
   readonly #timeout: number
-  readonly #guards: NodeGuards
+  readonly #guards: PartGuards
   readonly #listeners = new Set<(notice: Notice) => void>()
 
   constructor(inner: Store, runtime: Runtime, timeout: number, patience: number) {
@@ -63,8 +63,7 @@ class GuardedStore extends ForwardingStore<Store> {
     this.#store = inner
     this.#deadline = deadline
     this.#timeout = timeout
-    this.#guards = new NodeGuards({
-      store: started,
+    this.#guards = new PartGuards(started, {
       runtime,
       deadline,
       timeout,
@@ -187,7 +186,7 @@ class GuardedStore extends ForwardingStore<Store> {
   override watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
     const unwatch = this.inner.watch((notice) => {
-      // A connection for notices is back, so an away node may answer again.
+      // A connection for notices is back, so an away part may answer again.
       if (notice.kind === 'connected') this.#guards.probe()
       listener(notice)
     })

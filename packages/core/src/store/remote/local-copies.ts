@@ -3,7 +3,7 @@ import { deepFreeze, type Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
-import type { Notice, StorePart } from '../store.ts'
+import type { Notice } from '../store.ts'
 import { Sweeper } from '../sweeper.ts'
 import { InvalidationLog } from '../../maps/invalidation-log.ts'
 import { LocalCopy } from './local-copy.ts'
@@ -53,7 +53,7 @@ export class LocalCopies {
   readonly #tags = new InvalidationLog(TAGS_KEPT)
   /** Kept in a log: a read in flight needs no record of its own that would have to be removed after it. */
   readonly #droppedKeys = new InvalidationLog(KEYS_KEPT)
-  /** Raised by `dropAll` and `dropPart`. */
+  /** Raised by `dropAll` and `dropWhere`. */
   #epoch = 0
   #refused = 0
 
@@ -136,11 +136,10 @@ export class LocalCopies {
     this.#sweeper.stop()
   }
 
-  /** Changes in this part of the store may have gone unnoticed: drops its copies, and keeps no answer of a read under way. Default: the whole store. */
-  dropPart(part?: StorePart): void {
-    if (part === undefined) return this.dropAll()
+  /** Changes of these keys may have gone unnoticed: drops their copies, and keeps no answer of a read under way. */
+  dropWhere(isAffected: (key: string) => boolean): void {
     this.#epoch += 1
-    for (const { key } of this.#copies.values()) if (part.includes(key)) this.#copies.delete(key)
+    for (const { key } of this.#copies.values()) if (isAffected(key)) this.#copies.delete(key)
   }
 
   /** Drops the copies that a change at the store, by any process, has made wrong. */

@@ -29,7 +29,7 @@ class NearStore extends CopyingStore {
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
     // Asked before the read is sent: its answer may be older than a notice that did not arrive.
-    if (this.hears?.(key) === false || !this.#connected) return this.inner.readWithCallback(key, codec, onRead, terms)
+    if (!this.#connected || !this.receivesNotices(key)) return this.inner.readWithCallback(key, codec, onRead, terms)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
@@ -55,8 +55,14 @@ class NearStore extends CopyingStore {
   #onNotice(notice: Notice): void {
     if (notice.kind === 'connected' || notice.kind === 'disconnected') {
       if (notice.part === undefined) this.#connected = notice.kind === 'connected'
-      this.copies.dropPart(notice.part)
-    } else if (notice.kind === 'away' || notice.kind === 'back') this.copies.dropPart(notice.part)
+      this.#dropPart(notice.part, (key) => !this.receivesNotices(key))
+    } else if (notice.kind === 'away' || notice.kind === 'back')
+      this.#dropPart(notice.part, (key) => this.partOf?.('entry', key).name === notice.part)
     else this.copies.onNotice(notice)
+  }
+
+  #dropPart(part: string | undefined, isAffected: (key: string) => boolean): void {
+    if (part === undefined) this.copies.dropAll()
+    else this.copies.dropWhere(isAffected)
   }
 }

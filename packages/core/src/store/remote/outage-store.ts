@@ -73,8 +73,6 @@ class OutageStore extends CopyingStore {
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
-    // A store that subscribes by parts begins to: notices end the copy of a value that is invalidated.
-    this.hears?.(key)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const answer = catching(onRead, (read) => onRead(this.#answerOf(read, snapshot, codec)))
     this.inner.readWithCallback(key, codec, answer, terms)
@@ -154,7 +152,7 @@ class OutageStore extends CopyingStore {
 
   #onConnection({ kind, part }: Extract<Notice, { readonly kind: 'connected' | 'disconnected' }>): void {
     if (part === undefined) this.#connectedAt = kind === 'connected' ? this.#runtime.now() : Infinity
-    // Loads that began before may have missed an invalidation. Which of them did, `hears` no longer tells once the part is back.
+    // Loads that began before may have missed an invalidation. Nothing tells which once the part is back.
     else if (this.#connectedAt !== Infinity) this.#connectedAt = this.#runtime.now()
   }
 
@@ -230,7 +228,7 @@ class OutageStore extends CopyingStore {
 
   /** Asked before the load begins: without notices, an invalidation during the load would go unnoticed. */
   #replacedVersion(key: string, request: AcquireRequest): Version {
-    return request.away === true || this.hears?.(key) === false ? UNKNOWN_VERSION : request.seen
+    return request.away === true || !this.receivesNotices(key) ? UNKNOWN_VERSION : request.seen
   }
 
   /** The load that has the lease has ended. */

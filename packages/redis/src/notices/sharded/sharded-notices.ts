@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Notice, Runtime, StorePart } from '@cattlegrid/core'
+import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
 import type { Link, LinkNodes } from '../../link/link.ts'
 import { parseMessage } from '../wake-message.ts'
 import type { ShardConnection } from './shard-connection.ts'
@@ -11,19 +11,19 @@ import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
 const CHECK_INTERVAL = 2000
 /** The time after which a lost connection is replaced, ms. */
 const RETRY_DELAY = 250
-/** So many keys of a group are woken when it is heard; the flights that wait for others poll. */
+/** So many keys of a group are woken when it is subscribed; the flights that wait for others poll. */
 const AWAITED_KEYS = 100
 
 /** A group of slots about whose keys this process wants the notices. */
 interface Group {
-  readonly number: number
   readonly channel: string
   /** Where its channel is subscribed, or is about to be. */
   at: { readonly address: string; readonly connection: ShardConnection } | undefined
-  heard: boolean
+  /** True from the reply to its subscription until the connection is lost or the channel moves to another master. */
+  subscribed: boolean
   /** True if listeners were told that its notices may be lost. */
   lost: boolean
-  /** The keys that were acquired before the group was heard: a caller may wait for the end of their leases. */
+  /** The keys that were acquired before the group was subscribed: a caller may wait for the end of their leases. */
   readonly awaited: Set<string>
 }
 
@@ -39,8 +39,8 @@ export interface ShardedNoticesSetup {
 }
 
 /**
- * The store's subscriptions to the channels of groups of slots: those that it was asked about, each at its present master, by one connection a master. A
- * group is heard from the reply to its subscription until the connection is lost or the channel moves to another master.
+ * The store's subscriptions to the channels of groups of slots: those of the keys that it was asked for, each at its present master, by one connection a
+ * master.
  */
 export class ShardedNotices {
   readonly #setup: ShardedNoticesSetup
@@ -68,15 +68,20 @@ export class ShardedNotices {
     this.#pause = new SubscriptionPause(channel, runtime, (message) => announce({ kind: 'warning', message }))
   }
 
-  /** True while notices about the key arrive; otherwise it begins to subscribe to the key's group. */
-  hears(key: string): boolean {
-    return this.#groupOf(key).heard
+  /** True while notices about the key arrive. */
+  arriveFor(key: string): boolean {
+    return this.#groups.get(this.#channels.groupOf(key))?.subscribed === true
   }
 
-  /** As `hears`, for a key whose lease is about to be acquired: if it ends before the group is heard, its waiters are woken then. */
+  /** Subscribes to the key's group, if it is not yet. */
+  follow(key: string): void {
+    this.#groupOf(key)
+  }
+
+  /** As `follow`, for a key whose lease is about to be acquired: if it ends before the group is subscribed, its waiters are woken then. */
   expect(key: string): void {
     const group = this.#groupOf(key)
-    if (!group.heard && group.awaited.size < AWAITED_KEYS) group.awaited.add(key)
+    if (!group.subscribed && group.awaited.size < AWAITED_KEYS) group.awaited.add(key)
   }
 
   close(): void {
@@ -93,7 +98,7 @@ export class ShardedNotices {
 
   #addGroup(number: number): Group {
     const channel = this.#channels.ofGroup(number)
-    const group: Group = { number, channel, at: undefined, heard: false, lost: false, awaited: new Set() }
+    const group: Group = { channel, at: undefined, subscribed: false, lost: false, awaited: new Set() }
     if (this.#closed) return group
     this.#groups.set(number, group)
     void this.#subscribe(group)
@@ -108,7 +113,7 @@ export class ShardedNotices {
     const at = (group.at = { address, connection })
     try {
       await connection.subscribe(group.channel)
-      if (group.at === at) this.#heard(group)
+      if (group.at === at) this.#markSubscribed(group)
     } catch (error) {
       if (group.at === at) this.#refused(group, error)
     }
@@ -119,8 +124,8 @@ export class ShardedNotices {
     if (notice !== undefined && !this.#closed) this.#setup.announce(notice)
   }
 
-  #heard(group: Group): void {
-    group.heard = true
+  #markSubscribed(group: Group): void {
+    group.subscribed = true
     const awaited = [...group.awaited]
     group.awaited.clear()
     // Their leases may have ended before: the flights that wait acquire them again.
@@ -154,20 +159,17 @@ export class ShardedNotices {
 
   /** Notices of these groups may be lost from now on. */
   #lose(groups: readonly Group[], address: string): void {
-    const heard = groups.filter((group) => group.heard)
+    const subscribed = groups.filter((group) => group.subscribed)
     for (const group of groups) group.at = undefined
-    for (const group of heard) {
-      group.heard = false
+    for (const group of subscribed) {
+      group.subscribed = false
       group.lost = true
     }
-    this.#announcePart('disconnected', address, heard)
+    if (subscribed.length > 0) this.#announce('disconnected', address)
   }
 
-  #announcePart(kind: 'disconnected' | 'connected', address: string, groups: readonly Group[]): void {
-    if (groups.length === 0 || this.#closed) return
-    const numbers = new Set(groups.map(({ number }) => number))
-    const part: StorePart = { name: address, includes: (key) => numbers.has(this.#channels.groupOf(key)) }
-    this.#setup.announce({ kind, part })
+  #announce(kind: 'disconnected' | 'connected', part: string): void {
+    if (!this.#closed) this.#setup.announce({ kind, part })
   }
 
   /** The client learns the present masters of the groups from redirections. All who hear an empty message ignore it. */
@@ -180,14 +182,9 @@ export class ShardedNotices {
     if (this.#closed) return
     const unsubscribed = groups.filter(({ at }) => at === undefined)
     await Promise.all(unsubscribed.map((group) => this.#subscribe(group)))
-    const back = unsubscribed.filter((group) => group.heard && group.lost)
+    const back = unsubscribed.filter((group) => group.subscribed && group.lost)
     for (const group of back) group.lost = false
-    for (const address of addressesOf(back))
-      this.#announcePart(
-        'connected',
-        address,
-        back.filter(({ at }) => at?.address === address),
-      )
+    for (const address of addressesOf(back)) this.#announce('connected', address)
   }
 
   #checkIn(delay: number): void {

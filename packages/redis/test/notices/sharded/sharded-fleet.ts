@@ -1,4 +1,4 @@
-import { type Cache, type CacheOptions, createCache, type Notice, type Store } from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import * as ioRedis5 from 'ioredis'
 import * as ioRedis6 from 'ioredis6'
@@ -92,9 +92,15 @@ export class ShardedFleet {
   }
 }
 
-/** Waits until the member hears of the key. */
-export function untilHeard({ store }: Member, key: string): Promise<void> {
-  return until(() => store.hears?.(key) === true)
+/** True while the member receives notices about the key. */
+export function receivesNotices({ store }: Member, key: string): boolean {
+  return store.partOf?.('entry', key).receivesNotices(key) === true
+}
+
+/** Reads the key, and waits until the member receives notices about it. */
+export async function untilSubscribed(member: Member, key: string): Promise<void> {
+  await member.store.read(key, json)
+  await until(() => receivesNotices(member, key))
 }
 
 /** Waits until each of the keys has a near copy. */

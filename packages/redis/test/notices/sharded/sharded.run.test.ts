@@ -5,7 +5,15 @@ import { type RedisClusterServers, startRedisCluster } from '../../../../../test
 import { entryOf, lead, put, request } from '../../../../../test/support/entries.ts'
 import { addressOf, closing } from '../../support/ioredis.ts'
 import { type Client, connect } from '../../../../../test/support/redis-under-test.ts'
-import { makeRedis6, makers, ShardedFleet, subscribers, untilHeard, untilNear } from './sharded-fleet.ts'
+import {
+  makeRedis6,
+  makers,
+  receivesNotices,
+  ShardedFleet,
+  subscribers,
+  untilNear,
+  untilSubscribed,
+} from './sharded-fleet.ts'
 import { until } from '../../../../../test/support/until.ts'
 
 let servers: RedisClusterServers
@@ -28,7 +36,7 @@ describe.each(makers)('sharded notices, by %s', (_, make) => {
     await fleet.listen()
     const [leader, follower] = [await fleet.open(), await fleet.open()]
     const lease = await lead(leader.store, 'k')
-    await untilHeard(follower, 'k')
+    await untilSubscribed(follower, 'k')
     expect((await follower.store.acquire('k', { ...request, wake: true })).kind).toBe('held')
     expect((await leader.store.commit(lease, entryOf('v'), json)).kind).toBe('stored')
     await until(() => follower.notices.some((notice) => notice.kind === 'committed' && notice.key === 'k'))
@@ -40,7 +48,7 @@ describe.each(makers)('sharded notices, by %s', (_, make) => {
     fleet = new ShardedFleet(servers, make)
     await fleet.listen()
     const [here, there] = [await fleet.open(), await fleet.open()]
-    await untilHeard(here, 'k')
+    await untilSubscribed(here, 'k')
     await there.cache.set('k', 'v'.repeat(10_000))
     await there.cache.expire('k')
     await there.cache.delete('k')
@@ -77,7 +85,7 @@ describe.each(makers)('sharded notices, by %s', (_, make) => {
   test('of groups that a process never used do not reach it', async () => {
     fleet = new ShardedFleet(servers, make)
     const [here, there] = [await fleet.open(), await fleet.open()]
-    await untilHeard(here, 'used')
+    await untilSubscribed(here, 'used')
     await put(there.store, 'unused', 1)
     await put(there.store, 'used', 1)
     await until(() => here.notices.some(({ kind }) => kind === 'committed'))
@@ -95,13 +103,13 @@ describe.each(makers)('sharded notices, by %s', (_, make) => {
   })
 })
 
-describe('a group of slots that is not heard yet', () => {
+describe('a group of slots that is not subscribed yet', () => {
   test('wakes the flight that waits for a lease which has ended meanwhile', async () => {
     fleet = new ShardedFleet(servers, makeRedis6)
     const [leader, follower] = [await fleet.open(), await fleet.open()]
     const lease = await lead(leader.store, 'k')
     const held = follower.store.acquire('k', { ...request, wake: true })
-    expect(follower.store.hears?.('k')).toBe(false)
+    expect(receivesNotices(follower, 'k')).toBe(false)
     await held
     await leader.store.commit(lease, entryOf('v'), json)
     // The commit may have been published before the subscription: the follower takes the lease as released.

@@ -1,5 +1,6 @@
 import { queueMicrotask, type Runtime } from '../../runtime/runtime.ts'
 import type { Away, Done } from '../answers.ts'
+import type { StorePart } from '../store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Deadline, StepObserver, StepTerms, TimedStep } from './deadline.ts'
 import { type Lane, StepQueue } from './step-queue.ts'
@@ -10,39 +11,40 @@ export interface QueuedTerms extends StepTerms {
   readonly lane?: Lane
 }
 
-export interface NodeGuardSetup {
+export interface PartGuardSetup {
   readonly runtime: Runtime
   readonly deadline: Deadline
   /** The time limit of a step, ms. */
   readonly timeout: number
   /** The longest wait of a step for its turn, ms. */
   readonly patience: number
-  readonly ping: () => Promise<Done>
-  /** Called when steps are not sent any more, with the last error, or are sent again. */
-  readonly onChange: (state: 'away' | 'back', cause: unknown) => void
-  /** The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with its stack costs more than the answer. */
-  readonly whileOpen: Away
+  /** Called when steps are not sent any more, with the last error, or are sent again. `part` is undefined for a store that is one part. */
+  readonly onChange: (kind: 'away' | 'back', part: string | undefined, cause: unknown) => void
 }
 
-/** Guards one node of a store: how many steps are in flight to it, and whether it is sent any. */
-export class NodeGuard {
+/** Guards one part of a store: how many steps are in flight to it, and whether it is sent any. */
+export class PartGuard {
   readonly #breaker: CircuitBreaker
   readonly #queue: StepQueue
   readonly #deadline: Deadline
-  readonly #onChange: NodeGuardSetup['onChange']
+  readonly #onChange: (kind: 'away' | 'back', cause: unknown) => void
+  /** The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with its stack costs more than the answer. */
   #whileOpen: Away
   /** True since a step was not sent for want of a connection. */
   #disconnected = false
   #told: 'away' | 'back' = 'back'
   readonly #ping: () => Promise<Done>
   readonly #readTerms: StepTerms
-  /** Of a step that two nodes answer: which of them was silent is unknown, so it tells the breaker nothing. */
+  /** Of a step that two parts answer: which of them was silent is unknown, so it tells the breaker nothing. */
   readonly #placeOnly: StepObserver
 
-  constructor({ runtime, deadline, timeout, patience, ping, onChange, whileOpen }: NodeGuardSetup) {
+  constructor(part: StorePart, { runtime, deadline, timeout, patience, onChange }: PartGuardSetup) {
+    const name = part.name === '' ? undefined : part.name
+    const silent = name === undefined ? 'The store' : `The node ${name}`
+    const whileOpen: Away = { kind: 'away', why: 'breaker', cause: new Error(`${silent} has stopped answering`) }
     this.#deadline = deadline
-    this.#onChange = onChange
-    this.#ping = ping
+    this.#onChange = (kind, cause) => onChange(kind, name, cause)
+    this.#ping = () => part.ping()
     this.#whileOpen = whileOpen
     this.#queue = new StepQueue(runtime, patience)
     this.#breaker = new CircuitBreaker(
@@ -79,7 +81,7 @@ export class NodeGuard {
     this.#readTerms = { observer }
   }
 
-  /** The answer of every step for now; undefined while the node is sent steps. */
+  /** The answer of every step for now; undefined while the part is sent steps. */
   get refusal(): Away | undefined {
     return this.#breaker.open ? this.#whileOpen : undefined
   }
@@ -101,11 +103,11 @@ export class NodeGuard {
     else this.#queue.wait('read', () => send(this.#deadline.withCallback(onAnswer, terms)), onAnswer)
   }
 
-  /** `other`: a second node that the step needs. */
+  /** `other`: a second part that the step needs. */
   run<T extends { readonly kind: string }>(
     step: TimedStep<T>,
     terms: QueuedTerms = {},
-    other: NodeGuard = this,
+    other: PartGuard = this,
   ): Promise<T | Away> {
     const refusal = this.refusal ?? other.refusal
     if (refusal !== undefined) return Promise.resolve(refusal)
@@ -115,7 +117,7 @@ export class NodeGuard {
     return new Promise((resolve) => this.#queue.wait(terms.lane ?? 'step', () => resolve(send()), resolve))
   }
 
-  /** Pings an away node now instead of later. */
+  /** Pings an away part now instead of later. */
   probe(): void {
     this.#breaker.probe()
     if (this.#disconnected) void this.run(this.#ping)
