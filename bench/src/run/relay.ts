@@ -8,7 +8,8 @@ export interface Relay {
   close(): Promise<void>
 }
 
-export async function startRelay(port: number): Promise<Relay> {
+/** `delay`: of what the server says, ms. */
+export async function startRelay(port: number, delay = 0): Promise<Relay> {
   let roundTrips = 0
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -25,7 +26,8 @@ export async function startRelay(port: number): Promise<Relay> {
     })
     upstream.on('data', (chunk) => {
       answered = true
-      client.write(chunk)
+      if (delay === 0) client.write(chunk)
+      else setTimeout(() => client.write(chunk), delay)
     })
   })
   server.listen(0, '127.0.0.1')
