@@ -9,7 +9,7 @@ import { figuresOf, interleave, ratio } from './run/rounds.ts'
 
 const READS = 2000
 const OURS = 'adaptive'
-const FIXED = [32, 128, 512]
+const FIXED = [32, 128, 256, 512]
 const NAMES = [OURS, ...FIXED.map((bound) => `fixed, ${bound}`)]
 
 /** `delay`: that of each reply, ms. */

@@ -13,7 +13,7 @@ export const initialize: InitializeHook<number> = (given) => {
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context)
   if (!BULKHEAD.test(url)) return loaded
-  const source = String(loaded.source)
+  const source = Buffer.from(loaded.source as Uint8Array).toString()
   if (source.match(BOUND)?.length !== BOUNDS) throw new Error(`${url} has other bounds than the bench knows`)
   return { ...loaded, source: source.replace(BOUND, `$1${bound}`) }
 }
