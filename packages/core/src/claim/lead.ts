@@ -8,6 +8,7 @@ import { failureOf, LeaseLostError } from '../errors.ts'
 import { leaseId } from '../events/lease-holder.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
+import { LeaseTerm } from '../flight/lease-term.ts'
 import type { Settled } from '../flight/flight-waiters.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { answerOf, type Commit, type Lease, type Released } from '../store/answers.ts'
@@ -35,6 +36,7 @@ class LeasedLoad {
   readonly #flight: Flight
   readonly #call: Call
   readonly #lease: Lease
+  readonly #term: LeaseTerm
   readonly #services: EngineServices
   readonly #load: LoadRun
   #releasing: Promise<Released> | undefined
@@ -49,18 +51,20 @@ class LeasedLoad {
     this.#call = call
     this.#lease = lease
     this.#services = services
+    const { loadTimeout, leaseDuration: duration, maxHold } = call.settings
+    // The holder of a claim must renew its lease; a loader cannot, so its lease lasts at least as long as it may run.
+    const longest = call.handOut === undefined ? loadTimeout + duration : duration
+    this.#term = new LeaseTerm(lease, { duration, maxHold: maxHold ?? longest }, services)
     this.#load = new LoadRun(call, services, permit, (mark) => this.#markUnshareable(mark))
   }
 
   async run(replaced: Entry | undefined): Promise<void> {
-    const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
-    const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
     const { activity } = this.#services
     activity.leases += 1
     try {
       const { handOut } = this.#call
-      if (handOut !== undefined) handOut.onLead(this.#lease)
-      else this.#renewals = new KeepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
+      if (handOut !== undefined) handOut.onLead(this.#term)
+      else this.#renewals = new KeepAlive(this.#term, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
       this.#ending = true
       // Renewed meanwhile: in a burst, the step that ends the lease may wait for its turn for longer than the lease lasts.
@@ -94,10 +98,9 @@ class LeasedLoad {
   }
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
-  #loseLease(loss: string): void {
+  #loseLease(why: string): void {
     if (this.#ending) return
     const { events } = this.#services
-    const why = loss === 'taken' ? this.#takenBecause() : loss
     this.#renewalRefused = why !== 'max-hold'
     if (events.hasListeners('lease-lost')) events.emit('lease-lost', { ...this.#ids, why })
     this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
@@ -131,15 +134,13 @@ class LeasedLoad {
     // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.elapsed()
-    const takenBecause = this.#takenBecause()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
     this.#flight.detach()
     const committing = answerOf(() => store.commit(this.#lease, entry, this.#call.settings.codec, onSlow))
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
     const answered = await committing
-    const isTaken = answered.kind === 'refused' && answered.why === 'taken'
-    const answer: Commit = isTaken ? { kind: 'refused', why: takenBecause } : answered
+    const answer: Commit = answered.kind === 'refused' ? this.#term.refusalOf(answered) : answered
     this.#emitCommit(answer, entry, runtime.elapsed() - sentAt)
     return this.#settleCommit(answer, result)
   }
@@ -161,11 +162,6 @@ class LeasedLoad {
     if (answer.kind !== 'stored') return
     if (events.hasListeners('commit')) events.emit('commit', { ...this.#ids, tags, ttl, took })
     if (this.#renewalRefused) events.emit('violation', { key, flight, what: 'commit-after-loss' })
-  }
-
-  /** Why another caller has the lease: an invalidation of the key has voided it, and so detached the flight, or it had ended. */
-  #takenBecause(): 'voided' | 'taken' {
-    return this.#flight.joinable ? 'taken' : 'voided'
   }
 
   /** What the events of the lease have in common. */

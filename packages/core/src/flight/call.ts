@@ -3,11 +3,12 @@ import type { ClaimedAlone } from '../claimed.ts'
 import type { Load, Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
-import type { Lease, Read } from '../store/answers.ts'
+import type { Read } from '../store/answers.ts'
 import type { SharedWaiter } from './admission-control.ts'
 import type { Awaiters } from './awaited.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'
+import type { LeaseTerm } from './lease-term.ts'
 import type { PermitSource } from './permits.ts'
 
 let calls = 0
@@ -48,7 +49,7 @@ export interface HandOut {
   /** The call began a flight. */
   onFlight(flight: Flight): void
   /** The flight got the lease; the loader of the call runs next. */
-  onLead(lease: Lease): void
+  onLead(term: LeaseTerm): void
   /** The flight may load only without a lease. */
   onAlone(why: ClaimedAlone['why']): void
 }

@@ -4,11 +4,11 @@ import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { Deferred } from '../flight/deferred.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Flight } from '../flight/flight.ts'
+import type { LeaseTerm } from '../flight/lease-term.ts'
 import { HANDED_OVER, type Load } from '../load.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { claimSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
-import type { Lease } from '../store/answers.ts'
 import { orAbort } from './abort-listeners.ts'
 import { HeldLead } from './held-lead.ts'
 import type { Lookups } from './lookup.ts'
@@ -57,7 +57,7 @@ class Claiming implements HandOut {
   /** Undefined once it is given: the flight refers to this object, and so would keep a lead that its holder lost. */
   #answer: Deferred<Claim<unknown>> | undefined
   #flight: Flight | undefined
-  #lease: Lease | undefined
+  #term: LeaseTerm | undefined
 
   constructor(answer: Deferred<Claim<unknown>>, settings: Settings, services: EngineServices) {
     this.#answer = answer
@@ -73,8 +73,8 @@ class Claiming implements HandOut {
     this.#flight = flight
   }
 
-  onLead(lease: Lease): void {
-    this.#lease = lease
+  onLead(term: LeaseTerm): void {
+    this.#term = term
   }
 
   onAlone(why: ClaimedAlone['why']): void {
@@ -83,8 +83,8 @@ class Claiming implements HandOut {
 
   /** The loader of the call: hands the lead out, and returns what its holder ends it with. */
   onLoad(load: Load<never>): unknown {
-    if (this.given || this.#flight === undefined || this.#lease === undefined) return HANDED_OVER
-    const held = new HeldLead(load, this.#flight, this.#lease, this.#settings, this.#services)
+    if (this.given || this.#flight === undefined || this.#term === undefined) return HANDED_OVER
+    const held = new HeldLead(load, this.#flight, this.#term, this.#settings, this.#services)
     this.#resolve(held.handOut())
     return held.result
   }

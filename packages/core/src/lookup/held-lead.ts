@@ -4,13 +4,14 @@ import { LeaseLostError } from '../errors.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { Deferred } from '../flight/deferred.ts'
 import type { Flight } from '../flight/flight.ts'
+import type { LeaseTerm } from '../flight/lease-term.ts'
 import { leaseId } from '../events/lease-holder.ts'
 import { HANDED_OVER, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
 import { refuseThenable } from '../options/operation-options.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
-import { answerOf, type Lease, type Refused } from '../store/answers.ts'
+import type { Refused } from '../store/answers.ts'
 
 /** Leads that were collected before they ended: nobody can end them any more. */
 const collected = new FinalizationRegistry<HeldLead>((held) => held.onCollected())
@@ -22,7 +23,7 @@ const collected = new FinalizationRegistry<HeldLead>((held) => held.onCollected(
 export class HeldLead {
   readonly #load: Load<never>
   readonly #flight: Flight
-  readonly #lease: Lease
+  readonly #term: LeaseTerm
   readonly #settings: Settings
   readonly #services: EngineServices
   readonly #abort = new AbortController()
@@ -32,16 +33,14 @@ export class HeldLead {
   #refused: Outcome | undefined
   #cancelTimer: CancelTimer
 
-  constructor(load: Load<never>, flight: Flight, lease: Lease, settings: Settings, services: EngineServices) {
+  constructor(load: Load<never>, flight: Flight, term: LeaseTerm, settings: Settings, services: EngineServices) {
     this.#load = load
     this.#flight = flight
-    this.#lease = lease
+    this.#term = term
     this.#settings = settings
     this.#services = services
     LoaderArgument.onStop(load, (reason) => this.#stop(reason))
-    const { runtime } = services
-    const left = settings.leaseDuration - (runtime.elapsed() - lease.sentAt)
-    this.#cancelTimer = runtime.schedule(() => this.#lose('expired'), Math.max(left, 0))
+    this.#cancelTimer = this.#scheduleEnd()
   }
 
   /** What ends the load: a value, a rejection, or `HANDED_OVER`. */
@@ -88,25 +87,24 @@ export class HeldLead {
   }
 
   async renew(): Promise<boolean> {
-    const { store, runtime, events } = this.#services
-    const { leaseDuration, maxHold = leaseDuration } = this.#settings
-    const left = maxHold - (runtime.elapsed() - this.#lease.sentAt)
-    if (this.#isOver || left < 1) return false
-    const remaining = Math.min(leaseDuration, left)
-    const sentAt = runtime.elapsed()
-    const answer = await answerOf(() => store.renew(this.#lease, remaining))
+    if (this.#isOver) return false
+    const { events } = this.#services
+    const answer = await this.#term.renew()
     if (this.#isOver) return false
     if (answer.kind === 'refused') this.#lose(answer.why)
     if (answer.kind !== 'renewed') return false
-    if (events.hasListeners('renew')) events.emit('renew', { key: this.#lease.key, remaining })
+    if (events.hasListeners('renew')) events.emit('renew', { key: this.#term.lease.key, remaining: answer.remaining })
     this.#cancelTimer()
-    const unspent = Math.max(remaining - (runtime.elapsed() - sentAt), 0)
-    this.#cancelTimer = runtime.schedule(() => this.#lose('expired'), unspent)
+    this.#cancelTimer = this.#scheduleEnd()
     return true
   }
 
+  #scheduleEnd(): CancelTimer {
+    return this.#services.runtime.schedule(() => this.#lose('expired'), this.#term.left)
+  }
+
   onCollected(): void {
-    const { key } = this.#lease
+    const { key } = this.#term.lease
     this.#services.events.warnOnce(
       `The lead of '${key.slice(0, 100)}' was garbage collected before it ended, and is handed over. ` +
         "End each lead with commit, fail, uncacheable or handOver, or take it with 'await using'.",
@@ -133,7 +131,7 @@ export class HeldLead {
   /** The lease has ended before the lead: those that wait ask for it anew. */
   #lose(why: Refused['why']): void {
     const { events } = this.#services
-    const { key, token } = this.#lease
+    const { key, token } = this.#term.lease
     if (events.hasListeners('lease-lost'))
       events.emit('lease-lost', { key, flight: this.#flight.id, lease: leaseId(token), why })
     this.#refused = { kind: 'refused', why }

@@ -75,7 +75,10 @@ export type Acquire =
   | { readonly kind: 'changed' }
   | Away
 
-/** The lease is no longer the holder's: it expired, was voided, or another process holds one; or a tag was invalidated during the load. */
+/**
+ * The lease is no longer the holder's. `taken`: another lease or a mark stands in its place. Once that one has ended, the answer is `expired`, or `voided` from a
+ * store that keeps no time of the end. `voided`: an invalidation of the key ended it. `tag-voided`: a tag was invalidated during the load.
+ */
 export interface Refused {
   readonly kind: 'refused'
   readonly why: 'expired' | 'voided' | 'taken' | 'tag-voided'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CacheOptions } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, record, rejection, trace } from '../support/fleet.ts'
+import { createFleet, type Fleet, Origin, record, rejection, settle, trace } from '../support/fleet.ts'
 
 /** A fleet whose first cache runs a load that never ends, and the events of the load's lease. */
 async function leadingFleet(lease: NonNullable<CacheOptions['lease']>) {
@@ -93,6 +93,43 @@ describe('a lease whose renewal is refused', () => {
     await lose(fleet)
     await fleet.runtime.advance(10_000)
     expect(events).toEqual([['lease-lost', { key: 'k', why }]])
+  })
+})
+
+describe('a leader whose lease is refused', () => {
+  it.each([
+    ['nothing else', async () => {}],
+    [
+      'an invalidation of a tag, which voids no lease',
+      async ({ caches }: Fleet) => await caches[0].invalidateTags(['t']),
+    ],
+  ])('whose lease has ended and is another’s learns that it was taken, after %s', async (_, happens) => {
+    const fleet = createFleet({ lease: { duration: '3s' }, loadTimeout: '1m' })
+    const events = record(fleet.caches[0], 'lease-lost')
+    const origin = new Origin()
+    const late = fleet.caches[0].lookup('k', origin.loader)
+    await settle(fleet)
+    const { renew } = fleet.store
+    fleet.store.renew = () => Promise.resolve({ kind: 'away', why: 'deadline', cause: new Error('no answer') })
+    await fleet.runtime.advance(3500)
+    await happens(fleet)
+    await fleet.store.acquire('k', { duration: 30_000, seen: '', wake: false })
+    fleet.store.renew = renew
+    await fleet.runtime.advance(500)
+    expect(events).toEqual([['lease-lost', { key: 'k', why: 'taken' }]])
+    origin.last.resolve('too late')
+    expect(await late).toMatchObject({ outcome: { kind: 'refused', why: 'taken' } })
+  })
+
+  it('whose lease was voided learns that at its commit too, however long ago, and whoever has the key now', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' }, loadTimeout: '1m' })
+    const origin = new Origin()
+    const late = fleet.caches[0].lookup('k', origin.loader)
+    await settle(fleet)
+    await takeLease(fleet)
+    await fleet.runtime.advance(10_000)
+    origin.last.resolve('too late')
+    expect(await late).toMatchObject({ outcome: { kind: 'refused', why: 'voided' } })
   })
 })
 

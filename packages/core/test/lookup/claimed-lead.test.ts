@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createCache } from '@cattlegrid/core'
 import { lead } from '../support/claims.ts'
-import { createFleet, record, rejection, settle, trace } from '../support/fleet.ts'
+import { createFleet, type Fleet, record, rejection, settle, trace } from '../support/fleet.ts'
 import { never } from '../support/memory-cache.ts'
 
 describe('the lead of a claim', () => {
@@ -122,12 +122,30 @@ describe('the lead of a claim', () => {
     expect(await leading.renew()).toBe(false)
   })
 
-  it('is lost when its renewal is refused', async () => {
+  it.each([
+    ['the key was deleted', () => Promise.resolve()],
+    ['the key was deleted, and another process leads', ({ caches }: Fleet) => lead(caches[1])],
+  ])('is lost when its renewal is refused, and says that it was voided: %s', async (_, follows) => {
     const fleet = createFleet()
+    const events = record(fleet.caches[0], 'lease-lost')
     const leading = await lead(fleet.caches[0])
     await fleet.caches[1].delete('k')
+    await follows(fleet)
     expect(await leading.renew()).toBe(false)
     expect(leading.signal.aborted).toBe(true)
+    expect(events).toEqual([['lease-lost', { key: 'k', why: 'voided' }]])
+    expect(await leading.commit('old')).toEqual({ kind: 'refused', why: 'voided' })
+  })
+
+  it('that was renewed and then voided says so at its commit too, although another process leads', async () => {
+    const fleet = createFleet({ lease: { maxHold: '1m' } })
+    const leading = await lead(fleet.caches[0], 'k', { hold: '1s' })
+    await fleet.runtime.advance(900)
+    await leading.renew()
+    await fleet.runtime.advance(900)
+    fleet.muted = true
+    await fleet.caches[1].delete('k')
+    await lead(fleet.caches[1])
     expect(await leading.commit('old')).toEqual({ kind: 'refused', why: 'voided' })
   })
 
