@@ -7,6 +7,7 @@ const order = [
   'miss',
   'redis',
   'stampede',
+  'overload',
   'http',
   'nodes',
   'start',

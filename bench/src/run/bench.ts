@@ -12,30 +12,36 @@ export interface BenchOptions {
   readonly rounds: number
   /** Which contenders take part; undefined: all. */
   readonly only: readonly string[] | undefined
+  /** Of the options that this bench alone has, those that were given. */
+  readonly own: Readonly<Record<string, unknown>>
 }
+
+const COMMON = {
+  json: { type: 'boolean', default: false },
+  smoke: { type: 'boolean', default: false },
+  keep: { type: 'boolean', default: false },
+  rounds: { type: 'string' },
+  only: { type: 'string' },
+  note: { type: 'string' },
+} as const
 
 const FULL_ROUNDS = 7
 const SMOKE_ROUNDS = 1
 
 /** Runs one scenario as a command: options, tables for people or JSON for programs, and on demand a result to keep. */
-export async function runBench(name: string, measure: (options: BenchOptions) => Promise<Findings>): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      smoke: { type: 'boolean', default: false },
-      keep: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      only: { type: 'string' },
-      note: { type: 'string' },
-    },
-  })
+export async function runBench(
+  name: string,
+  measure: (options: BenchOptions) => Promise<Findings>,
+  ownOptions: Readonly<Record<string, { readonly type: 'string' | 'boolean' }>> = {},
+): Promise<void> {
+  const { values } = parseArgs({ options: { ...ownOptions, ...COMMON } })
   const { smoke, json, keep, only } = values
   const rounds = Number(values.rounds ?? (smoke ? SMOKE_ROUNDS : FULL_ROUNDS))
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: a whole number from 1 on`)
   if (keep && only !== undefined) throw new Error('--keep: a result is kept whole, without --only')
   if (keep && smoke) throw new Error('--keep: a smoke run measures nothing that is worth keeping')
   const look = watchMachine()
-  const findings = await measure({ smoke, rounds, only: only?.split(';') })
+  const findings = await measure({ smoke, rounds, only: only?.split(';'), own: values })
   const result: Result = {
     bench: name,
     at: new Date().toISOString(),

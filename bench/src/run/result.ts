@@ -34,6 +34,14 @@ export interface Target {
   readonly unit: string
 }
 
+/** What one row did from second to second, for a plot: a list for each quantity, with one place for each second. */
+export interface Series {
+  /** That of its table. */
+  readonly id: string
+  readonly name: string
+  readonly seconds: Readonly<Record<string, readonly number[]>>
+}
+
 /** Everything that a run found out. `--keep` writes it under results/, and `npm run docs` makes the tables and plots from it. */
 export interface Result {
   readonly bench: string
@@ -46,10 +54,11 @@ export interface Result {
   readonly conditions?: string
   readonly tables: readonly Table[]
   readonly targets: readonly Target[]
+  readonly series?: readonly Series[]
 }
 
 /** What a scenario finds out. */
-export type Findings = Pick<Result, 'tables' | 'targets'>
+export type Findings = Pick<Result, 'tables' | 'targets' | 'series'>
 
 /** The columns of a table that shows a cost as something grows: one for each amount of it. */
 export function amountColumns(amounts: readonly number[]): readonly Column[] {
