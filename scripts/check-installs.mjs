@@ -1,5 +1,5 @@
 // The packages as users install them: each row of packages/install-rows.mjs is an empty project, into which a package manager installs the packed
-// packages, and which uses them. Needs a build, and the registry for what is not ours: check:packages needs none.
+// packages, and which uses them. Needs a build, and the registry for what is not ours: check-packages.mjs needs none.
 //
 //   node scripts/check-installs.mjs [--only text]     all rows, or those whose line has this text
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

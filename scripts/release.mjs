@@ -60,7 +60,7 @@ async function publish({ manifest, tarball }) {
 function obstacle(version) {
   const changelog = join(values.root, 'CHANGELOG.md')
   if (existsSync(changelog) && readFileSync(changelog, 'utf8').includes(`\n## [${version}]`)) return undefined
-  return `CHANGELOG.md has no section [${version}]: npm run release:version`
+  return `CHANGELOG.md has no section [${version}]: npm run release -- version`
 }
 
 /** The lines of the README and of the first page of the site that are true only until the first release. */

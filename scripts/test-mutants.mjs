@@ -2,7 +2,7 @@
 // package to turn red: a unit test, for `redis` also one that needs a server. Takes seconds for each change; what survives is code that no
 // test needs.
 //
-//   npm run test:mutants -- packages/core/src/policy/freshness.ts [file …]
+//   npm test -- mutants packages/core/src/policy/freshness.ts [file …]
 import { Stryker } from '@stryker-mutator/core'
 import { resolve } from 'node:path'
 import { startRedis } from '../packages/testkit/src/redis-server.ts'

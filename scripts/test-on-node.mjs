@@ -1,4 +1,4 @@
-// Runs the unit tests on another version of Node, whose binary comes from npm: npm run test:node 24 [path …] [-- options of jest]
+// Runs the unit tests on another version of Node, whose binary comes from npm: npm test -- node 24 [path …] [options of jest]
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { nodeBinary } from './from-npm.mjs'

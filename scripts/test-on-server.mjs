@@ -1,4 +1,4 @@
-// Runs tests on another server, whose package comes from a suite of Debian: npm run test:server redis-8 [path …] [-- options of jest]
+// Runs tests on another server, whose package comes from a suite of Debian: npm test -- server redis-8 [path …] [options of jest]
 // The server runs with the libraries of its suite, which are unpacked beside it; nothing is installed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'

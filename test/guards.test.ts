@@ -30,7 +30,7 @@ function treeWith(...rows: readonly Row[]): Files {
 
 const run = (...rows: readonly Row[]) => runOn(treeWith(...rows), 'scripts/test-guards.mjs', '--root', '.')
 
-describe('npm run test:guards', () => {
+describe('npm test -- guards', () => {
   it('proves a guard by the test that turns red without it', async () => {
     const { failed, text } = await run({})
     expect(text).toMatch(/^ok {3}G1 never below zero/)

@@ -24,7 +24,7 @@ const tableWith = (cell: string): string =>
     `**A hit**\n\n|              |     speed |\n| ------------ | --------: |\n| **getOrSet** | ${cell} |`,
   )
 const sentence = (place: string, figure: string): string =>
-  region('bench redis', 'No result is kept yet: `npm run bench:redis -- --keep`.') +
+  region('bench redis', 'No result is kept yet: `npm run bench -- redis --keep`.') +
   `\nIt is <!-- figure: ${place} -->${figure}<!-- /figure --> times as fast.\n`
 
 holds(

@@ -65,6 +65,12 @@ holds(
     ],
     ['a fragment that is gone', { 'docs/a.md': '# Here\n\n[it](#there)\n' }, 'docs/a.md:3', '#there'],
     ['a command that is not there', { 'docs/a.md': 'run `npm run gone`\n' }, 'docs/a.md:1', 'npm run gone'],
+    [
+      'a command behind a script that does not offer it',
+      { 'package.json': '{ "scripts": { "build": "", "test": "" } }', 'docs/a.md': 'run `npm test -- gone`\n' },
+      'docs/a.md:1',
+      'npm run test -- gone',
+    ],
   ],
   [
     [

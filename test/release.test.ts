@@ -203,7 +203,7 @@ function workspace(changesets: Files): Files {
 
 const changeset = (name: string, kind: string, text: string): string => `---\n"${name}": ${kind}\n---\n\n${text}\n`
 
-describe('npm run release:version', () => {
+describe('npm run release -- version', () => {
   it('gives all packages one version, also those that ask for another, and the changelog its section', async () => {
     const files = workspace({
       '.changeset/one.md': changeset('@cattlegrid/http', 'minor', 'An option more.\nIt has two lines.'),

@@ -40,7 +40,7 @@ interface Comparison {
 }
 
 const [other] = process.argv.splice(2, 1)
-if (other === undefined) throw new Error('bench:versus -- <another checkout, built> [--rounds n]')
+if (other === undefined) throw new Error('npm run bench -- versus <another checkout, built> [--rounds n]')
 const roots: Readonly<Record<string, string>> = { [OTHER]: resolve(other), [HERE]: process.cwd() }
 
 await runBench('versus', (options) => withCleanup((later) => compare(options, later)))

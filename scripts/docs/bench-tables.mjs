@@ -43,7 +43,7 @@ export function benchRegion(tree, name) {
   if (name === 'targets') return targetsTable(results)
   if (name === 'machines') return machinesTable(results)
   const result = results.find(({ bench }) => bench === name)
-  if (result === undefined) return `No result is kept yet: \`npm run bench:${name} -- --keep\`.`
+  if (result === undefined) return `No result is kept yet: \`npm run bench -- ${name} --keep\`.`
   return result.tables.map(resultTable).join('\n\n')
 }
 
@@ -60,7 +60,7 @@ export function figureAt(tree, place, missing) {
   return medianOf(cell).toLocaleString('en', { maximumFractionDigits: digits })
 }
 
-/** The expiry that `npm run demo:record` has recorded, as a table `one-expiry` with a row for each strategy. */
+/** The expiry that `npm run demo -- record` has recorded, as a table `one-expiry` with a row for each strategy. */
 function recordedTables(tree) {
   if (!tree.has('docs/stampede.json')) return []
   const { clients, sides } = tree.json('docs/stampede.json')
@@ -120,7 +120,7 @@ function isMet({ op, wanted, got }) {
 
 function machinesTable(results) {
   const rows = results.map(({ bench, at, machine, conditions }) => [
-    `\`bench:${bench}\``,
+    `\`${bench}\``,
     at.slice(0, 16).replace('T', ' '),
     `${machine.cpu}, ${machine.cores} cores, ${machine.memory}`,
     `${machine.os}, Node ${machine.node}`,

@@ -1,4 +1,4 @@
-// The table of faults of docs/operations.md, from the kept result of `npm run matrix`.
+// The table of faults of docs/operations.md, from the kept result of `npm test -- matrix`.
 import { table } from './docstring.mjs'
 
 const file = 'test/matrix/results.json'
@@ -6,7 +6,7 @@ const kinds = ['hot', 'stale', 'cold']
 
 /** @param {import('./regions.mjs').Page} page */
 export function matrixTable({ tree }) {
-  if (!tree.has(file)) return 'No result is kept yet: `npm run matrix`.'
+  if (!tree.has(file)) return 'No result is kept yet: `npm test -- matrix`.'
   const { scale, storeTimeout, loadTime, busy, node, faults, cells } = tree.json(file)
   const rows = cells.map(({ fault, via, processes }) => {
     const seen = processes.flatMap(({ keys }) => (keys === undefined ? [] : [keys]))
@@ -23,7 +23,7 @@ export function matrixTable({ tree }) {
   })
   const setting =
     `${scale.processes} processes × ${scale.callers} callers of each key in each of ${scale.waves} waves; \`storeTimeout\` ${storeTimeout} ms, ` +
-    `loads of ${loadTime} ms; Node ${node}, load average ${busy.toFixed(1)} on two cores before the run. \`npm run matrix\` measures it again.`
+    `loads of ${loadTime} ms; Node ${node}, load average ${busy.toFixed(1)} on two cores before the run. \`npm test -- matrix\` measures it again.`
   const head = ['Fault', 'Store made with', 'Hot key got', 'Stale key got', 'Cold key got', 'Slowest answer, ms']
   const tail = ['Most loads of a process, key and wave', 'Back after, ms', 'Processes without trouble']
   return `${setting}\n\n${table([...head, ...tail], rows)}`

@@ -1,4 +1,4 @@
-// The examples of examples/migrations, and the kept result of `npm run migrations -- --keep`.
+// The examples of examples/migrations, and the kept result of `npm run bench -- migrations --keep`.
 import { table } from './docstring.mjs'
 
 const folder = 'examples/migrations'

@@ -1,5 +1,6 @@
 // Maps that are kept by hand name only what exists: trees in fenced blocks, relative links with their fragments, `npm run` commands.
 import { posix } from 'node:path'
+import { commands } from '../commands.mjs'
 import { fragmentOf } from '../docs/fragment.mjs'
 
 const lineOf = (text, offset) => text.slice(0, offset).split('\n').length
@@ -60,9 +61,12 @@ function fragmentsOf(text) {
 
 function* commandFaults(tree, file, text) {
   const { scripts = {} } = tree.json('package.json')
-  for (const { 1: name, index } of text.matchAll(/\bnpm run ([\w:-]+)/g)) {
-    if (!(name in scripts))
-      yield { file, line: lineOf(text, index), message: `npm run ${name} is no script of package.json` }
+  const named = /\bnpm (?:run ([\w:-]+)|(test))(?: -- ([a-z][\w-]*))?/g
+  for (const { 1: run, 2: script = run, 3: name, index } of text.matchAll(named)) {
+    const line = lineOf(text, index)
+    if (!(script in scripts)) yield { file, line, message: `npm run ${script} is no script of package.json` }
+    else if (name !== undefined && script in commands && !(name in commands[script]))
+      yield { file, line, message: `npm run ${script} -- ${name} is no command of scripts/commands.mjs` }
   }
 }
 

@@ -1,4 +1,4 @@
-// The projects of check:installs, one a row. Each package manager, kind of module, test runner and runtime stands in a row at least, and each package in several.
+// The projects of check-installs.mjs, one a row. Each package manager, kind of module, test runner and runtime stands in a row at least, and each package in several.
 
 /** What an app of `installed/` needs: packages of this repository, and others at the version of the workspace. */
 export const apps = {

@@ -1,4 +1,4 @@
-// A project of check:installs: an empty folder in which packages are installed, and apps that use them.
+// A project of check-installs.mjs: an empty folder in which packages are installed, and apps that use them.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { transform } from 'esbuild'

@@ -9,7 +9,7 @@ const member = join(__dirname, '../matrix/member.ts')
 const A_CELL = 300_000
 
 const [url, ...clients] = VIAS
-/** By the store's own client and, in turn, by one of the application's; `npm run matrix` plays them all. */
+/** By the store's own client and, in turn, by one of the application's; `npm test -- matrix` plays them all. */
 const cells = FAULTS.flatMap((fault, place) =>
   [url, clients[place % clients.length] ?? url].map((via) => ({ fault, via, title: fault.title })),
 )

@@ -1,4 +1,4 @@
-// How long an invalidation takes from one process's call to another process's near cache: `npm run near-push`.
+// How long an invalidation takes from one process's call to another process's near cache: `npm test -- near-push`.
 import { startRedis } from '@cattlegrid/testkit'
 import { delaysOf, NearFleet, type Round, sayDelays } from './near-push.ts'
 

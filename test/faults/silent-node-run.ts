@@ -1,4 +1,4 @@
-// `npm run silent-node`: one of three masters of a cluster is stopped for 16 s under load. Prints what callers of the others, and its own, notice.
+// `npm test -- silent-node`: one of three masters of a cluster is stopped for 16 s under load. Prints what callers of the others, and its own, notice.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'

@@ -4,7 +4,7 @@ import { differencesOf } from './differences.ts'
 import { isOpen } from './open.ts'
 import { type Stack, stacks } from './stack.ts'
 
-// The long run, by hand: npm run fuzz -- --stacks 20000 --seed 7; with --open the stacks of known faults, too.
+// The long run, by hand: npm test -- fuzz --stacks 20000 --seed 7; with --open the stacks of known faults, too.
 const { values } = parseArgs({
   options: {
     stacks: { type: 'string', default: '2000' },

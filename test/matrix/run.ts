@@ -1,4 +1,4 @@
-// Every fault, met by processes at work. `npm run matrix`, with any of these behind `--`:
+// Every fault, met by processes at work. `npm test -- matrix`, with any of these behind it:
 //   --small            as a continuous run does it
 //   --json             the whole report instead of the table
 //   --only name,…      some faults       --via url|client     one kind of client

@@ -1,4 +1,4 @@
-// The site as `npm run docs:build` has left it in docs/dist.
+// The site as `npm run docs -- build` has left it in docs/dist.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const types: Readonly<Record<string, string>> = {
 export function searchIndex(): string {
   const chunks = join(dist, 'assets/chunks')
   const name = existsSync(chunks) && readdirSync(chunks).find((file) => file.startsWith('@localSearchIndex'))
-  if (!name) throw new Error('docs/dist has no search index: npm run docs:build')
+  if (!name) throw new Error('docs/dist has no search index: npm run docs -- build')
   // A module of the browser, which the test runner cannot import.
   const print = 'process.stdout.write((await import(process.argv[1])).default)'
   const args = ['--input-type=module', '-e', print, pathToFileURL(join(chunks, name)).href]

@@ -1,5 +1,5 @@
 // Every feature at once, over a Redis that is paused, killed and back, for as long as is asked: does the heap stay flat, and is everything
-// empty when it is quiet again? `npm run soak -- --seconds 300`
+// empty when it is quiet again? `npm test -- soak --seconds 300`
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Cache, createCache } from '@cattlegrid/core'

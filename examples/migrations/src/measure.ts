@@ -1,4 +1,4 @@
-// `npm run migrations`: what each example does for a herd before and after its migration. With `-- --keep` the page shows it.
+// `npm run bench -- migrations`: what each example does for a herd before and after its migration. With `--keep` the page shows it.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { peers, play } from './play/play.ts'

@@ -1,4 +1,4 @@
-// npm run demo:record: measures the database queries in flight while the entry of one side after the other expires, and writes the record and its picture.
+// npm run demo -- record: measures the database queries in flight while the entry of one side after the other expires, and writes the record and its picture.
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -41,7 +41,7 @@ async function record(): Promise<void> {
   const sides: RecordedSide[] = []
   for (const side of show.sides) sides.push(await recordSide(side))
   const kept = {
-    command: 'npm run demo:record',
+    command: 'npm run demo -- record',
     database: database.kind,
     clients: CLIENTS,
     stepMs: STEP_MS,

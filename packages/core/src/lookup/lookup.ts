@@ -120,7 +120,7 @@ export class Lookups {
     return batch === undefined ? awaitedCall(answer, awaiters) : answer
   }
 
-  /** The first read, which serves most calls: no async function, since each costs a hit in Redis one more promise (`bench:versus`). */
+  /** The first read, which serves most calls: no async function, since each costs a hit in Redis one more promise (`bench -- versus`). */
   #answer<T>(call: Call, state: CallState, finish: Finish<T>): Promise<T> {
     if (this.#coordinator.paused || this.#maySkipStore(call)) return this.#load(call, state, undefined, finish)
     return this.#read(call, (read) => {
