@@ -17,7 +17,7 @@ const packages = {
 /** The layers of a package, top down: each imports itself and those below it. A file that no layer names is a leaf, below them all. */
 const columns = {
   core: {
-    index: '(?:index|internal).ts',
+    index: '(?:index|extend).ts',
     'create-cache': 'cache/create-cache.ts',
     decorator: 'decorator/',
     cache: 'cache/(?!create-cache.ts)',

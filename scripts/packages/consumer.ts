@@ -3,6 +3,7 @@
 // repository, breaks the check.
 import { createCache, duration, json, memoryStore, raw, structured, type Cache } from '@cattlegrid/core'
 import { cachedMethod } from '@cattlegrid/core/decorator'
+import { checkOptions, rule, type Store } from '@cattlegrid/core/extend'
 import { explain } from '@cattlegrid/explain'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
@@ -27,6 +28,12 @@ class Prices {
     this.loads += 1
     return id.length
   }
+}
+
+function extension(): void {
+  const store: Store = cache.store
+  const { every } = checkOptions('poll', { every: '5s' }, { every: rule.duration(100) })
+  if (store.shared || every !== 5000) throw new Error(`a duration of '5s' was parsed to ${every} ms`)
 }
 
 async function functions(): Promise<void> {
@@ -97,6 +104,7 @@ async function main(): Promise<void> {
     describeAdapterContract,
   ]
   if (values.includes(undefined)) throw new Error('an export is undefined')
+  extension()
   await functions()
   await metrics()
   await diagnosis()

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { type Entry, json, judgeTags, type Lease, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
+import { type Entry, judgeTags, type Lease, type NewEntry, NO_VERSION } from '@cattlegrid/core/extend'
 
 export const LONG = 60_000
 

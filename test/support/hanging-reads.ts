@@ -1,4 +1,5 @@
-import { memoryStore, type Read, type Runtime, type Store } from '@cattlegrid/core'
+import { memoryStore, type Store } from '@cattlegrid/core'
+import type { Read, Runtime } from '@cattlegrid/core/extend'
 
 /** A shared store that never answers a read, as a server that was stopped, and counts the reads. */
 export function hangingReads(runtime: Runtime): { readonly store: Store; readonly count: () => number } {

@@ -1,4 +1,5 @@
-import { type Lease, NO_VERSION, type Runtime, type Store, systemRuntime, type Version } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import { type Lease, NO_VERSION, type Runtime, systemRuntime, type Version } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import type { CallerName, Client, Connections } from './servers.ts'
 

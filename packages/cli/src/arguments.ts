@@ -1,14 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { InvalidOptionError } from '@cattlegrid/core'
-import {
-  checkOptions,
-  durationRule,
-  INVALID,
-  oneOfRule,
-  type OptionRule,
-  type OptionRules,
-  textRule,
-} from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { DEFAULT_NAMESPACE, urlRule } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
@@ -50,7 +42,7 @@ const serverRule: OptionRule<string> = {
   accepted: urlRule.accepted,
   parse(value, path) {
     const text = typeof value === 'string' ? value : ''
-    if (urlRule.parse(text) !== INVALID && isServer(new URL(text))) return text
+    if (urlRule.parse(text) !== undefined && isServer(new URL(text))) return text
     if (isPage(text))
       throw new InvalidOptionError(path?.() ?? 'url', text, `${this.accepted}. The URL of a page takes no key`)
     throw new InvalidOptionError(path?.() ?? 'url', text, this.accepted)
@@ -68,28 +60,28 @@ const pageRule: OptionRule<string> = {
 }
 
 const timeoutRule: OptionRule<number> = {
-  ...durationRule(1, LONGEST_TIMEOUT),
+  ...rule.duration(1, LONGEST_TIMEOUT),
   accepted: "a text such as '500ms', '5s' or '1m', at most 24 days",
 }
 
 const pauseRule: OptionRule<number> = {
-  ...durationRule(1000, LONGEST_TIMEOUT),
+  ...rule.duration(1000, LONGEST_TIMEOUT),
   accepted: "a text such as '15m' or '6h', 1 second to 24 days",
 }
 
 const flagRule: OptionRule<boolean> = {
   accepted: 'no value',
-  parse: (value) => (value === true ? value : INVALID),
+  parse: (value) => (value === true ? value : undefined),
 }
 
 const rules = {
   '--url': serverRule,
   '--page': pageRule,
-  '--namespace': textRule('a text', /^/),
+  '--namespace': rule.text('a text', /^/),
   '--timeout': timeoutRule,
   '--json': flagRule,
-  '--by': oneOfRule('load-time', 'followers'),
-  '--trace': textRule('the name of a file', /./),
+  '--by': rule.oneOf('load-time', 'followers'),
+  '--trace': rule.text('the name of a file', /./),
   '--for': pauseRule,
   '--help': flagRule,
   '--version': flagRule,

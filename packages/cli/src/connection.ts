@@ -1,14 +1,5 @@
-import {
-  type Away,
-  type Cache,
-  createCache,
-  formatDuration,
-  type Inspection,
-  InvalidOptionError,
-  type Runtime,
-  type Store,
-} from '@cattlegrid/core'
-import { concealedText } from '@cattlegrid/core/internal'
+import { type Cache, createCache, InvalidOptionError, type Store } from '@cattlegrid/core'
+import { type Away, formatDuration, type Inspection, type Runtime } from '@cattlegrid/core/extend'
 import { type Asked, type Diagnosis, explain } from '@cattlegrid/explain'
 import {
   inspectKey,
@@ -194,7 +185,8 @@ function isAway(answer: { readonly kind: string }): answer is Away {
 }
 
 function serverName({ url }: Target): string {
-  return `Redis at ${concealedText(url)}`
+  const { protocol, username, password, host, pathname } = new URL(url)
+  return `Redis at ${protocol}//${username + password === '' ? '' : '***@'}${host}${pathname}`
 }
 
 function timeoutError(target: Target): CommandError {

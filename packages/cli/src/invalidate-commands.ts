@@ -1,5 +1,4 @@
-import type { Done } from '@cattlegrid/core'
-import { MAX_TAG_LENGTH } from '@cattlegrid/core/internal'
+import type { Done } from '@cattlegrid/core/extend'
 import { urlTagsOf } from '@cattlegrid/http'
 import type { CommandContext, Command, Terminal } from './command.ts'
 import { CommandError } from './command-error.ts'
@@ -56,10 +55,13 @@ export const expireTagsCommand: Command = {
   run: (context) => invalidateTags(context, 'expire', 'expired'),
 }
 
+/** As for the tags of a cache, in characters. */
+const LONGEST_TAG = 256
+
 function tagsError(name: string, tags: readonly string[]): string | undefined {
   if (tags.length === 0) return `'${name}' takes one or more tags; none was given.`
-  const invalid = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
-  return invalid === undefined ? undefined : `A tag has ${invalid.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
+  const invalid = tags.find(({ length }) => length === 0 || length > LONGEST_TAG)
+  return invalid === undefined ? undefined : `A tag has ${invalid.length} characters; accepted: 1 to ${LONGEST_TAG}.`
 }
 
 async function invalidateTags(

@@ -1,4 +1,5 @@
-import { type Entry, type Inspection, json, judgeTags } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import { type Entry, type Inspection, judgeTags } from '@cattlegrid/core/extend'
 import { CommandError, reasonOf } from './command-error.ts'
 import type { Connection } from './connection.ts'
 import { type ShownValue, showValue } from './http-value.ts'

@@ -1,4 +1,5 @@
-import { InvalidKeyError, isDigest, storedKey } from '@cattlegrid/core'
+import { InvalidKeyError } from '@cattlegrid/core'
+import { isDigest, storedKey } from '@cattlegrid/core/extend'
 
 /** The key under which the store has the entry of a key. A digest, as `watch` and events print it in place of a long key, is one already. */
 export function storedKeyOf(key: string): string {

@@ -1,4 +1,4 @@
-import { formatDuration } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/extend'
 import { pauseFleet } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

@@ -1,5 +1,4 @@
-import { type Entry, formatDuration } from '@cattlegrid/core'
-import { failureName } from '@cattlegrid/core/internal'
+import { type Entry, formatDuration } from '@cattlegrid/core/extend'
 import type { KeyReport } from './key-report.ts'
 import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 
@@ -53,7 +52,9 @@ function leaseLine(lease: KeyReport['lease']): string {
 function cooldownLine(cooldown: KeyReport['cooldown']): string {
   if (cooldown === undefined) return 'none'
   const { remaining, attempts, failure } = cooldown
-  return `${formatDuration(remaining)} remaining, after ${attempts} failed ${attempts === 1 ? 'load' : 'loads'}: ${escapeControls(failureName(failure))}`
+  const { name, code = '' } = failure
+  const loads = attempts === 1 ? 'load' : 'loads'
+  return `${formatDuration(remaining)} remaining, after ${attempts} failed ${loads}: ${escapeControls(`${name} ${code}`.trimEnd())}`
 }
 
 /** A report as a JSON document. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { systemRuntime } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import { readArguments } from './arguments.ts'
 import type { Terminal } from './command.ts'
 import { commands } from './commands.ts'

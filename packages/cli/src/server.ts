@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { ClientLink, linkTo, makeNodeRedis, type OpenLink, OwnClient } from '@cattlegrid/redis/internal'
 import { createClient, createCluster } from 'redis'
 

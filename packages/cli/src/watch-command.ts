@@ -1,4 +1,4 @@
-import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core'
+import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core/extend'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

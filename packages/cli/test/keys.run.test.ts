@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Cache, createCache, storedKey } from '@cattlegrid/core'
+import { type Cache, createCache } from '@cattlegrid/core'
+import { storedKey } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import { cattlegrid, type Ran, rowsOf } from './support/cli.ts'
 import { type Client, connect, openRedis, type RedisUnderTest } from '../../../test/support/redis-under-test.ts'

@@ -39,7 +39,7 @@ function concealedFrom(value: unknown, depth: number): unknown {
  * A text without the credentials, the query and the fragment of the URL in it, also if the URL is malformed: `#` and `/` in a password that is not
  * percent-encoded end the part before the host early.
  */
-export function concealedText(text: string): string {
+function concealedText(text: string): string {
   const [scheme] = SCHEME.exec(text) ?? []
   if (scheme === undefined) return text.replace(CREDENTIALS, `${HIDDEN}@`)
   const rest = text.slice(scheme.length)

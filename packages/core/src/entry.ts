@@ -27,7 +27,7 @@ const EXPIRED_MARK = 0x40
  * store begins with a digit.
  *
  * @example
- * import { expiredVersion } from '@cattlegrid/core'
+ * import { expiredVersion } from '@cattlegrid/core/extend'
  *
  * console.log(expiredVersion('0017')) // 'p017'
  */
@@ -137,7 +137,16 @@ class ReadEntry implements Entry {
   }
 }
 
-/** Makes an entry that has not been hit yet. */
+/**
+ * Makes the entry of a record that a store has read. V8 frees it early, as it does not free an object literal.
+ *
+ * @example
+ * import { makeEntry } from '@cattlegrid/core/extend'
+ *
+ * const content = { value: 129, encoded: Buffer.from('129'), staleWhileRevalidate: 0, staleIfError: 0, tags: [] }
+ * const state = { version: '0017', committedAt: 0, freshUntil: 60_000, expired: false, loadTime: 12, tagSeq: 0, size: 3 }
+ * const entry = makeEntry(content, state, 'store')
+ */
 export function makeEntry(content: EntryContent, state: EntryState, from: Entry['from']): Entry {
   return new ReadEntry(content, state, from)
 }

@@ -129,7 +129,7 @@ const LONGEST_TEXT = 256
  * message may quote a value, a request, SQL or a password, and is told only where a user has asked for it.
  *
  * @example
- * import { failureOf } from '@cattlegrid/core'
+ * import { failureOf } from '@cattlegrid/core/extend'
  *
  * cache.on('load-failed', ({ key, error }) => console.error(key, failureOf(error)))
  */

@@ -5,26 +5,12 @@ export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
 export { createCache } from './cache/create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
-export { formatDuration } from './option-rules/format-duration.ts'
-export {
-  type Entry,
-  expiredVersion,
-  LONGEST_TTL,
-  LONGEST_WINDOW,
-  MAX_ENTRY_BYTES,
-  type NewEntry,
-  NO_VERSION,
-  type Version,
-  type Windows,
-  type Unreadable,
-} from './entry.ts'
 export {
   CattlegridError,
   ClosedError,
   type ErrorCode,
   type ErrorsByCode,
   type Failure,
-  failureOf,
   InvalidKeyError,
   InvalidOptionError,
   isCattlegridError,
@@ -63,33 +49,7 @@ export type {
   ViewOptions,
   WrapOptions,
 } from './options/options.ts'
-export { isDigest, storedKey } from './options/stored-key.ts'
-export type { RefreshRequest } from './store/refresh-quota.ts'
-export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './activity.ts'
-export { failureCountLifetime } from './store/memory/key-state.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
-export {
-  type Acquire,
-  type Away,
-  awayBecause,
-  type Cleared,
-  type Commit,
-  type Done,
-  type Inspection,
-  type Lease,
-  type Put,
-  type Read,
-  type RefreshPermitted,
-  type Refused,
-  type Released,
-  type Renewed,
-  type TagNumber,
-  type TagNumbersRead,
-  type TagsInvalidated,
-  type Unkeepable,
-} from './store/answers.ts'
-export type { Answers, ProcessQuestions } from './store/process-questions.ts'
-export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StorePart } from './store/store.ts'
-export { judgeTags } from './store/tag-expiry.ts'
+export type { Store } from './store/store.ts'

@@ -1,4 +1,5 @@
-import { type Away, type Cache, InvalidOptionError, isDigest, type ProcessQuestions, storedKey } from '@cattlegrid/core'
+import { type Cache, InvalidOptionError } from '@cattlegrid/core'
+import { type Away, isDigest, type ProcessQuestions, storedKey } from '@cattlegrid/core/extend'
 import { type Answer, parseAnswer, type Question } from './exchange.ts'
 import { type Asked, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
 import { mergeWeights } from './hot-keys.ts'

@@ -1,4 +1,5 @@
-import { formatDuration, type Inspected } from '@cattlegrid/core'
+import type { Inspected } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/extend'
 import type { HistoryProcess } from './exchange.ts'
 import { type ExplainedEvent, failureText, holderName, timelineSentences } from './timeline.ts'
 import type { WeighedKey } from './top-keys.ts'

@@ -1,4 +1,5 @@
-import type { Cache, CacheEvent, Runtime } from '@cattlegrid/core'
+import type { Cache, CacheEvent } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { detailsOf, type EventDetails, holdsError, type RecordedEvent, type RecordedType } from './recorded-event.ts'
 import { recordedTypes } from './timeline.ts'
 

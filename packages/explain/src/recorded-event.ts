@@ -1,4 +1,5 @@
-import { type CacheEvent, type EventName, type Failure, failureOf } from '@cattlegrid/core'
+import type { CacheEvent, EventName, Failure } from '@cattlegrid/core'
+import { failureOf } from '@cattlegrid/core/extend'
 
 /**
  * The name of an event that a history keeps. Hits and renewals are too frequent. A listener of `warning` would keep

@@ -1,4 +1,5 @@
-import { type Failure, formatDuration } from '@cattlegrid/core'
+import type { Failure } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/extend'
 import type { HistoryProcess } from './exchange.ts'
 import type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'
 

@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import {
-  type Away,
-  type Cache,
-  type CacheOptions,
-  createCache,
-  type ProcessQuestions,
-  type Store,
-  storedKey,
-} from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, type Store } from '@cattlegrid/core'
+import { type Away, type ProcessQuestions, storedKey } from '@cattlegrid/core/extend'
 import { type Diagnosis, explain, type ExplainOptions, hotKeyDigest } from '@cattlegrid/explain'
 import { Remote } from '../../../test/support/remote.ts'
 

@@ -1,4 +1,4 @@
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { type Layer, type MountedLayer, layersOf, type Route, routeName, type RoutingApp } from './layer.ts'
 
 /** The parts of a request that show in which layer of its app a middleware runs. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { type Layer, layersOf, type Route, routePattern, type RoutingApp, stackOf } from './layer.ts'
 import { isCachedLayer } from './middleware-places.ts'
 

@@ -1,14 +1,5 @@
 import type { Cache, CloseOptions } from '@cattlegrid/core'
-import {
-  checkOptions,
-  durationRule,
-  INVALID,
-  nestedRule,
-  objectRule,
-  type OptionRules,
-  orFalse,
-  refusedBy,
-} from '@cattlegrid/core/internal'
+import { checkOptions, checkValue, type OptionRules, rule } from '@cattlegrid/core/extend'
 import type { RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify'
 
@@ -34,12 +25,12 @@ export interface RouteCacheOptions {
   readonly cache?: Cache | undefined
 }
 
-const cacheRule = objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap')
+const cacheRule = rule.object<Cache>('a cache made by createCache()', 'lookup', 'wrap')
 
 const rules = {
   cache: cacheRule,
-  close: orFalse(nestedRule({ drain: durationRule(0) })),
-  defaults: objectRule<RouteOptions<FastifyRequest<AnyRoute>, FastifyReply>>('an object with route options'),
+  close: rule.orFalse(rule.nested({ drain: rule.duration(0) })),
+  defaults: rule.object<RouteOptions<FastifyRequest<AnyRoute>, FastifyReply>>('an object with route options'),
 } satisfies OptionRules<CattlegridOptions>
 
 /** Options of `register` itself, which Fastify passes to every plugin. */
@@ -48,10 +39,9 @@ const OF_REGISTER = new Set(['prefix', 'logLevel', 'logSerializers'])
 export function checkPluginOptions(options: CattlegridOptions): CattlegridOptions {
   const own = Object.entries(options).filter(([name]) => !OF_REGISTER.has(name))
   // A cache in the place of the options is no plain object, and is refused as it is.
-  const given = cacheRule.parse(options) === INVALID ? Object.fromEntries(own) : options
+  const given = cacheRule.parse(options) === undefined ? Object.fromEntries(own) : options
   const { cache, close, defaults } = checkOptions('cattlegrid', given, rules)
-  if (cache === undefined) throw refusedBy(rules.cache, 'cattlegrid.cache', undefined)
-  return { cache, close, defaults }
+  return { cache: checkValue('cattlegrid.cache', cache, cacheRule), close, defaults }
 }
 
 /**

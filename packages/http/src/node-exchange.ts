@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
 import type { Exchange, PassedError } from './exchange.ts'

@@ -1,11 +1,11 @@
 import { type Cache, InvalidOptionError } from '@cattlegrid/core'
-import { INVALID, objectRule, refusedBy } from '@cattlegrid/core/internal'
+import { checkValue, rule } from '@cattlegrid/core/extend'
 
-const rule = objectRule<Cache>('a cache made by createCache()', 'on', 'stats')
+const cacheRule = rule.object<Cache>('a cache made by createCache()', 'on', 'stats')
 
 /** `owner`: the function that got it. @throws InvalidOptionError for anything but a cache. */
 export function requireCache(owner: string, cache: Cache): void {
-  if (rule.parse(cache) === INVALID) throw refusedBy(rule, `${owner}.cache`, cache)
+  checkValue(`${owner}.cache`, cache, cacheRule)
 }
 
 /** The error for a second cache of one name, whose figures could not be told from the first one's. */

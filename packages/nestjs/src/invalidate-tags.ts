@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { answersAtOnce, INVALID, MAX_TAGS, type OptionRule, refusedBy, tagsRuleUpTo } from '@cattlegrid/core/internal'
+import { checkValue, rule } from '@cattlegrid/core/extend'
 import { invalidateAfterWrite } from '@cattlegrid/http/internal'
 import {
   applyDecorators,
@@ -38,15 +38,11 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 export function InvalidateTags<Result = unknown, Input = CachedRequest>(
   tags: Tags | TagsOf<Result, Input>,
 ): MethodDecorator & ClassDecorator {
-  if (rule.parse(tags) === INVALID) throw refusedBy(rule, '@InvalidateTags()', tags)
+  checkValue('@InvalidateTags()', tags, tagsRule)
   return applyDecorators(SetMetadata(TAGS, tags), UseInterceptors(TagInvalidator))
 }
 
-const list = tagsRuleUpTo(MAX_TAGS)
-const rule: OptionRule<unknown> = {
-  accepted: `${list.accepted}; or a function (result, input) => tags`,
-  parse: (value) => (answersAtOnce(value) ? value : list.parse(value)),
-}
+const tagsRule = rule.either(rule.tags(), rule.function('a function (result, input) => tags'))
 
 class TagInvalidator implements NestInterceptor {
   readonly #cache: Cache

@@ -1,5 +1,5 @@
 import { type Cache, InvalidOptionError } from '@cattlegrid/core'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { compileRoute, httpCache } from '@cattlegrid/http'
 import {
   ConfigurableModuleBuilder,

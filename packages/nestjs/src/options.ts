@@ -1,5 +1,5 @@
 import { type Cache, type CacheOptions, createCache, InvalidOptionError } from '@cattlegrid/core'
-import { checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRules, rule } from '@cattlegrid/core/extend'
 import type { CachedOptions } from './cached.ts'
 
 /** Options of `CattlegridModule`. */
@@ -12,12 +12,12 @@ export interface CattlegridModuleOptions {
   readonly defaults?: CachedOptions<never, never> | undefined
 }
 
-const cacheRule = objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap')
+const cacheRule = rule.object<Cache>('a cache made by createCache()', 'lookup', 'wrap')
 
 const rules = {
   cache: cacheRule,
-  options: objectRule<CacheOptions>('an object with options of createCache()'),
-  defaults: objectRule<CachedOptions<never, never>>('an object with options of @Cached()'),
+  options: rule.object<CacheOptions>('an object with options of createCache()'),
+  defaults: rule.object<CachedOptions<never, never>>('an object with options of @Cached()'),
 } satisfies OptionRules<CattlegridModuleOptions>
 
 /** @throws InvalidOptionError for an option that is unknown or has a value it cannot have. */

@@ -1,4 +1,5 @@
-import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
+import { type Codec, json, raw, structured } from '@cattlegrid/core'
+import type { Entry, Inspection } from '@cattlegrid/core/extend'
 import { entryOf, expiryOf } from './entries/decode-entry.ts'
 import { decodeRecord } from './entries/record.ts'
 import { inspectLease } from './leases/lease-value.ts'

@@ -1,15 +1,12 @@
-import { type Duration, InvalidOptionError, type Runtime, systemRuntime } from '@cattlegrid/core'
+import { type Duration, InvalidOptionError } from '@cattlegrid/core'
 import {
-  booleanRule,
+  type Runtime,
+  systemRuntime,
   checkOptions,
-  durationRule,
-  INVALID,
   type OptionRule,
   type OptionRules,
-  orFalse,
-  runtimeRule,
-  textRule,
-} from '@cattlegrid/core/internal'
+  rule,
+} from '@cattlegrid/core/extend'
 import { type AnyRedisClient, acceptedInstead, hasShardedChannels } from './link/link-to.ts'
 
 const WATCHDOG = 2000
@@ -49,7 +46,7 @@ export interface RedisStoreOptions {
 const clientRule: OptionRule<AnyRedisClient> = {
   accepted: 'a connected or connecting client of redis (5.1+ or 6), ioredis (5 or 6) or iovalkey',
   parse(value) {
-    if (typeof value !== 'object' || value === null) return INVALID
+    if (typeof value !== 'object' || value === null) return undefined
     const reason = acceptedInstead(value)
     if (reason !== undefined) throw new InvalidOptionError('redisStore.client', value, reason)
     return value as AnyRedisClient
@@ -72,7 +69,7 @@ export const urlRule: OptionRule<string> = {
   parse: (value) =>
     typeof value === 'string' && /^rediss?:\/\/./.test(value) && URL.canParse(value) && isUnambiguous(new URL(value))
       ? value
-      : INVALID,
+      : undefined,
 }
 
 /** False if a part of a password that is not percent-encoded stands in the host's place or behind it: it would be shown as an address. */
@@ -88,13 +85,13 @@ function isUnambiguous({ username, password, pathname, search, hash }: URL): boo
 const rules = {
   client: clientRule,
   url: urlRule,
-  namespace: textRule(
+  namespace: rule.text(
     '1 to 128 characters without spaces and braces (braces would change the hash tag of every key)',
     /^[^{}\s\p{Surrogate}]{1,128}$/u,
   ),
-  watchdog: orFalse(durationRule(100, 60_000)),
-  shardedNotices: booleanRule,
-  runtime: runtimeRule,
+  watchdog: rule.orFalse(rule.duration(100, 60_000)),
+  shardedNotices: rule.boolean,
+  runtime: rule.runtime,
 } satisfies OptionRules<RedisStoreOptions>
 
 /** The checked options. Without a `client`, the store connects to `url`. */

@@ -1,4 +1,4 @@
-import type { Answers, Away, ProcessQuestions, Runtime } from '@cattlegrid/core'
+import type { Answers, Away, ProcessQuestions, Runtime } from '@cattlegrid/core/extend'
 import type { Link } from './link/link.ts'
 import type { StepRunner } from './link/step-runner.ts'
 import type { AnswerLimits, Scripts } from './lua/scripts.ts'

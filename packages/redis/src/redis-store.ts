@@ -1,10 +1,10 @@
 import { AsyncResource } from 'node:async_hooks'
+import type { Codec, Store } from '@cattlegrid/core'
 import type {
   Acquire,
   AcquireRequest,
   Away,
   Cleared,
-  Codec,
   Commit,
   Done,
   Ending,
@@ -19,11 +19,10 @@ import type {
   RefreshRequest,
   Released,
   Renewed,
-  Store,
   TagNumbersRead,
   TagsInvalidated,
-} from '@cattlegrid/core'
-import { queueMicrotask } from '@cattlegrid/core/internal'
+} from '@cattlegrid/core/extend'
+import { queueOwnMicrotask } from './microtask.ts'
 import { clearNamespace } from './entries/clear.ts'
 import { inspectKey } from './inspect.ts'
 import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
@@ -189,7 +188,7 @@ class RedisStore implements Store {
   watch(listener: (notice: Notice) => void): () => void {
     const { notices, pause } = this.#parts
     const unwatch = notices.watch(listener)
-    queueMicrotask(() => pause.tell(listener))
+    queueOwnMicrotask(() => pause.tell(listener))
     return unwatch
   }
 

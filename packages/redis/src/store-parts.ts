@@ -1,4 +1,5 @@
-import type { Notice, Runtime, Store, StorePart } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import type { Notice, Runtime, StorePart } from '@cattlegrid/core/extend'
 import { EntryWrites } from './entries/entry-writes.ts'
 import { EntryReader } from './entries/read-entry.ts'
 import { LeaseSteps } from './leases/lease-steps.ts'

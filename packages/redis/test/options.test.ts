@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { isCattlegridError, type InvalidOptionError, systemRuntime } from '@cattlegrid/core'
+import { isCattlegridError, type InvalidOptionError } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { Cluster, Redis } from 'ioredis6'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'

@@ -1,4 +1,4 @@
-import type { CancelTimer, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 
 /** The options of `createManualRuntime`. */
 export interface ManualRuntimeOptions {

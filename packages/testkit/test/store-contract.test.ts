@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { awayBecause, memoryStore, type ProcessQuestions, type Store } from '@cattlegrid/core'
+import { memoryStore, type Store } from '@cattlegrid/core'
+import { awayBecause, type ProcessQuestions } from '@cattlegrid/core/extend'
 import { type ContractRunner, createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
 
 /** What a test replaces in a store. */

@@ -1,4 +1,5 @@
-import { type Acquire, json, type NewEntry, type Read, type Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
+import type { Acquire, NewEntry, Read } from '@cattlegrid/core/extend'
 import { call, type Command } from '../caller.ts'
 import { type Lock, TTL } from '../lock.ts'
 

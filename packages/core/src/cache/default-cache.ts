@@ -6,7 +6,7 @@ import { promiseOf } from '../entry.ts'
 import { isDigest, storedKey, storedKeys } from '../options/stored-key.ts'
 import type { Claim } from '../claimed.ts'
 import type { Loader } from '../load.ts'
-import { requireFunction } from '../option-rules/option-rules.ts'
+import { requireFunction } from '../option-rules/check-options.ts'
 import type {
   CallOptions,
   ClaimOptions,

@@ -48,11 +48,26 @@ export class LoaderArgument implements Load<never> {
    * Calls `listener` when its signal is or would be aborted, at once if it was before. It makes no AbortController, which costs more than many loads. A load of
    * another copy of this module has the signal only.
    */
-  static onStop(load: Load<never>, listener: StopListener): void {
+  static onStop(load: Load, listener: StopListener): void {
     if (#controls in load) load.#controls.onStop(listener)
     else if (load.signal.aborted) listener(load.signal.reason)
     else load.signal.addEventListener('abort', () => listener(load.signal.reason), { once: true })
   }
+}
+
+/**
+ * Calls `listener` when the signal of a load is aborted, or at once if it was. It makes no signal: making one costs more than many loads.
+ *
+ * @example
+ * import { onAbort } from '@cattlegrid/core/extend'
+ *
+ * await cache.getOrSet('report', async (load) => {
+ *   onAbort(load, (reason) => console.log('stopped', reason))
+ *   return { total: 3 }
+ * })
+ */
+export function onAbort(load: Load, listener: StopListener): void {
+  LoaderArgument.onStop(load, listener)
 }
 
 /** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */

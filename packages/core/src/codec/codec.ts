@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { jsonLoss, structuredLoss } from './codec-loss.ts'
 import { objectRule } from '../option-rules/option-rules.ts'
-import { INVALID, type OptionRule } from '../option-rules/option-rule.ts'
+import type { OptionRule } from '../option-rules/option-rule.ts'
 import { copyBytes } from './own-bytes.ts'
 
 /** Encodes values to the bytes that a shared store keeps, and decodes them. */
@@ -119,9 +119,9 @@ export const codecRule: OptionRule<Codec> = {
   accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
   parse(value, path) {
     const codec = objectRule<Codec>('', 'encode', 'decode').parse(value, path)
-    if (codec === INVALID || !Number.isInteger(codec.id)) return INVALID
+    if (codec === undefined || !Number.isInteger(codec.id)) return undefined
     // By id, not by object: another copy of this package has other objects.
     const isBuiltIn = codec.id >= json.id && codec.id <= HTTP_RESPONSE_ID
-    return isBuiltIn || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
+    return isBuiltIn || (codec.id >= 16 && codec.id <= 255) ? codec : undefined
   },
 }

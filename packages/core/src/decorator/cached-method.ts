@@ -2,7 +2,8 @@ import type { Cache } from '../cache/cache.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallOptions } from '../options/options.ts'
 import { wrapRows } from '../options/parse-call-options.ts'
-import { checkOptions, objectRule } from '../option-rules/option-rules.ts'
+import { checkOptions } from '../option-rules/check-options.ts'
+import { objectRule } from '../option-rules/option-rules.ts'
 import type { OptionRule } from '../option-rules/option-rule.ts'
 
 type Method = (...args: never[]) => unknown

@@ -6,7 +6,7 @@ import type { Events } from './events.ts'
 const debug = debuglog('cattlegrid')
 
 /** True where the environment has `NODE_DEBUG=cattlegrid`. */
-export const isDebugged: boolean = debug.enabled
+const isDebugged: boolean = debug.enabled
 
 /** Prints each event of a cache, in the order of the steps, where that is asked for. */
 export function debugEvents(events: Events): void {
@@ -18,7 +18,7 @@ export function debugEvents(events: Events): void {
 }
 
 /** Prints one event as a line. Times are rounded to 0.1 ms. An error is its name and code, which hold no value. */
-export function debugEvent({ cache, type, ...fields }: { readonly cache: string; readonly type: string }): void {
+function debugEvent({ cache, type, ...fields }: { readonly cache: string; readonly type: string }): void {
   debug('%s', [cache, type, ...Object.entries(fields).flatMap(textsOf)].join(' '))
 }
 

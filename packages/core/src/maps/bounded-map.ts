@@ -1,6 +1,12 @@
 /**
  * A Map that keeps the `capacity` keys used last, and never more than twice as many. It has two generations: once the
  * younger one is full, the older one is forgotten and the younger takes its place. A key that is used moves to the younger.
+ *
+ * @example
+ * import { BoundedMap } from '@cattlegrid/core/extend'
+ *
+ * const lastSeen = new BoundedMap<string, number>(1000)
+ * lastSeen.set('product:7', 42)
  */
 export class BoundedMap<K, V extends object | string | number> {
   readonly #capacity: number

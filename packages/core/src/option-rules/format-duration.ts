@@ -7,7 +7,7 @@ const DAY = 24 * HOUR
  * A duration in ms as a person reads it: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`.
  *
  * @example
- * import { formatDuration } from '@cattlegrid/core'
+ * import { formatDuration } from '@cattlegrid/core/extend'
  *
  * console.log(formatDuration(298_000)) // 4 min 58 s
  */

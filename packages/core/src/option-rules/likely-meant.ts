@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { inspect, types } from 'node:util'
 import { concealed } from '../concealed.ts'
-import { INVALID, type OptionRule, type OptionRules } from './option-rule.ts'
+import type { OptionRule, OptionRules } from './option-rule.ts'
 import { SHORT_TTL } from './short-ttl.ts'
 
 /** Names in other libraries and in HTTP, without `_` and in lower case, each with the options here that may be meant. */
@@ -164,7 +164,7 @@ function nearValues(value: unknown): readonly unknown[] {
 
 function accepts(rule: OptionRule<unknown>, value: unknown): boolean {
   try {
-    return rule.parse(value) !== INVALID
+    return rule.parse(value) !== undefined
   } catch {
     return false
   }

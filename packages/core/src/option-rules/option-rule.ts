@@ -1,12 +1,10 @@
-/** Parses an option to what it means (ms, bytes, itself), or to `INVALID`. */
+/** Parses an option to what it means, such as ms, bytes or itself. */
 export interface OptionRule<T> {
+  /** The accepted values, in words, for the message of an error. */
   readonly accepted: string
-  /** `path`: makes the option's full name, for errors about options inside it. */
-  parse(value: unknown, path?: () => string): T | typeof INVALID
+  /** Returns undefined for a value that is not accepted. `path` makes the option's full name, for errors about options inside it. */
+  parse(value: unknown, path?: () => string): T | undefined
 }
 
-/** The result of a rule for a value that it does not accept. */
-export const INVALID: unique symbol = Symbol('invalid')
-
-/** A rule for every option of one interface; the compiler asks for each key. */
+/** A rule for every option of one interface. The compiler asks for each key. */
 export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule<unknown> }

@@ -1,69 +1,19 @@
 import { types } from 'node:util'
 import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
-import { LONGEST_TTL } from '../entry.ts'
-import { InvalidOptionError } from '../errors.ts'
+import { LONGEST_TTL, LONGEST_WINDOW } from '../entry.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { nameHint, optionsHint, valueHint } from './likely-meant.ts'
-import { INVALID, type OptionRule, type OptionRules } from './option-rule.ts'
+import { checkOptions, type Parsed } from './check-options.ts'
+import type { OptionRule, OptionRules } from './option-rule.ts'
 import { isShortWindow, SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
 
-/** Options after parsing; undefined where one was not given. */
-export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
-
 /**
- * Checks an options object against its rules and returns the parsed values.
+ * A length of time from `min` to `max` ms, as a number of ms or a text such as `'5s'`. Parsed to ms.
  *
- * @param owner the name to put before the option in an error, such as `createCache`.
- * @throws InvalidOptionError for the first option that is unknown or has an invalid value.
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const every = rule.duration(100, 60_000)
  */
-export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
-  const parsed: Record<string, unknown> = {}
-  if (options === undefined) return parsed as Parsed<R>
-  for (const name of optionNames(owner, options, rules)) {
-    const value = parseOption(owner, options as object, name, rules)
-    if (value !== undefined) parsed[name] = value
-  }
-  return parsed as Parsed<R>
-}
-
-/** The names in an options object. @throws InvalidOptionError for anything but a plain object. */
-export function optionNames(owner: string, options: unknown, rules: OptionRules<object>): readonly string[] {
-  if (isPlain(options)) return Object.keys(options)
-  throw new InvalidOptionError(owner, options, `a plain object with options: ${Object.keys(rules).join(', ')}`, {
-    hint: optionsHint(options, rules),
-  })
-}
-
-/** One option's parsed value, or undefined where it was not given. @throws as `checkOptions`. */
-export function parseOption(owner: string, options: object, name: string, rules: OptionRules<object>): unknown {
-  const value = (options as Record<string, unknown>)[name]
-  if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, value, Object.keys(rules))
-  const rule = (rules as Record<string, OptionRule<unknown>>)[name]
-  if (value === undefined || rule === undefined) return undefined
-  const result = rule.parse(value, () => `${owner}.${name}`)
-  if (result === INVALID) throw refusedBy(rule, `${owner}.${name}`, value)
-  return result
-}
-
-/** The error for a value that a rule does not accept. */
-export function refusedBy(rule: OptionRule<unknown>, name: string, value: unknown): InvalidOptionError {
-  return new InvalidOptionError(name, value, rule.accepted, { hint: valueHint(value, rule) })
-}
-
-function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {
-  const problem = { is: 'is unknown', hint: nameHint(owner, name, known) }
-  return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), problem)
-}
-
-/** Not an object of a class: the options that it inherits would be overlooked. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  // Of any realm: the prototype of a plain object has none itself.
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-/** A length of time, in ms after parsing; from `min` to `max` ms. */
 export function durationRule(min: number, max: number = 2 ** 47): OptionRule<number> {
   return {
     accepted: `${DURATION_FORM}; from ${min} to ${max} ms`,
@@ -73,36 +23,42 @@ export function durationRule(min: number, max: number = 2 ** 47): OptionRule<num
 
 const finiteTtlRule = durationRule(1, LONGEST_TTL)
 
-/** The rule of a ttl that a program computes. `Infinity` becomes the longest ttl: every moment of an entry stays a number that one can calculate with. */
-export const ttlRule: OptionRule<number> = {
+/** The rule of a `ttl` that a program computes. `Infinity` becomes the longest ttl, so that every moment of an entry stays a finite number. */
+export const computedTtlRule: OptionRule<number> = {
   accepted: `${finiteTtlRule.accepted}; or Infinity`,
   parse: (value) => (value === Infinity ? LONGEST_TTL : finiteTtlRule.parse(value)),
 }
 
-/** The rule of every option named `ttl` that a person writes. */
-export const ttlOptionRule: OptionRule<number> = {
-  ...ttlRule,
+/** The rule of a `ttl` that a person writes. A small number warns once: it was likely meant in seconds. */
+export const ttlRule: OptionRule<number> = {
+  ...computedTtlRule,
   parse(value, path) {
-    const milliseconds = ttlRule.parse(value)
-    if (milliseconds !== INVALID && milliseconds < SHORT_TTL) warnOfShortTtl(value, path?.())
+    const milliseconds = computedTtlRule.parse(value)
+    if (milliseconds !== undefined && milliseconds < SHORT_TTL) warnOfShortTtl(value, path?.())
     return milliseconds
   },
 }
 
-/** The rule of a stale window that a person writes; from 0 to `max` ms. */
-export function windowRuleUpTo(max: number): OptionRule<number> {
-  const rule = durationRule(0, max)
-  return {
-    ...rule,
-    parse(value, path) {
-      const milliseconds = rule.parse(value)
-      if (milliseconds !== INVALID && isShortWindow(milliseconds)) warnOfShortTtl(value, path?.())
-      return milliseconds
-    },
-  }
+const finiteWindowRule = durationRule(0, LONGEST_WINDOW)
+
+/** The rule of a stale window that a person writes. It warns as the rule of a `ttl` does. */
+export const windowRule: OptionRule<number> = {
+  ...finiteWindowRule,
+  parse(value, path) {
+    const milliseconds = finiteWindowRule.parse(value)
+    if (milliseconds !== undefined && isShortWindow(milliseconds)) warnOfShortTtl(value, path?.())
+    return milliseconds
+  },
 }
 
-/** An amount of memory, in bytes after parsing. */
+/**
+ * An amount of memory from `min` to `max` bytes, as a number of bytes or a text such as `'4mb'`. Parsed to bytes.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const limit = rule.byteSize(1)
+ */
 export function byteSizeRule(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule<number> {
   return {
     accepted: `${BYTE_SIZE_FORM}, at least ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}`,
@@ -110,10 +66,18 @@ export function byteSizeRule(min: number, max: number = Number.MAX_SAFE_INTEGER)
   }
 }
 
+/**
+ * A whole number from `min` to `max`.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const retries = rule.count(0, 10)
+ */
 export function countRule(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule<number> {
   return {
     accepted: `a whole number, at least ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}`,
-    parse: (value) => (Number.isSafeInteger(value) ? within(Number(value), min, max) : INVALID),
+    parse: (value) => (Number.isSafeInteger(value) ? within(Number(value), min, max) : undefined),
   }
 }
 
@@ -123,36 +87,65 @@ export const MOST_MAP_KEYS: number = 2 ** 24 - 1
 /** A number in [0, 1). */
 export const fractionRule: OptionRule<number> = {
   accepted: 'a fraction from 0 up to, but not including, 1',
-  parse: (value) => (typeof value === 'number' && value >= 0 && value < 1 ? value : INVALID),
+  parse: (value) => (typeof value === 'number' && value >= 0 && value < 1 ? value : undefined),
 }
 
+/** True or false. */
 export const booleanRule: OptionRule<boolean> = {
   accepted: 'true or false',
-  parse: (value) => (typeof value === 'boolean' ? value : INVALID),
+  parse: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
-/** A function that answers at once: a promise would be taken for its answer, and is true whatever it resolves to. */
+/**
+ * A function that answers at once. An `async` one is refused: its promise would be taken for the answer.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const skip = rule.function<(key: string) => boolean>('a function (key) => boolean')
+ */
 export function functionRule<F extends (...args: never[]) => unknown>(accepted: string): OptionRule<F> {
-  return { accepted, parse: (value) => (answersAtOnce(value) ? (value as F) : INVALID) }
-}
-
-/** False for what is certain to return a promise, and for what is no function. */
-export function answersAtOnce(value: unknown): boolean {
-  return typeof value === 'function' && !types.isAsyncFunction(value)
-}
-
-export function oneOfRule<const T extends readonly string[]>(...values: T): OptionRule<T[number]> {
   return {
-    accepted: values.map((value) => `'${value}'`).join(' or '),
-    parse: (value) => (values.includes(value as string) ? (value as T[number]) : INVALID),
+    accepted,
+    parse: (value) => (typeof value === 'function' && !types.isAsyncFunction(value) ? (value as F) : undefined),
   }
 }
 
-export function textRule(accepted: string, pattern: RegExp): OptionRule<string> {
-  return { accepted, parse: (value) => (typeof value === 'string' && pattern.test(value) ? value : INVALID) }
+/**
+ * One of these texts.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const level = rule.oneOf('debug', 'info')
+ */
+export function oneOfRule<const T extends readonly string[]>(...values: T): OptionRule<T[number]> {
+  return {
+    accepted: values.map((value) => `'${value}'`).join(' or '),
+    parse: (value) => (values.includes(value as string) ? (value as T[number]) : undefined),
+  }
 }
 
-/** An object that has these methods. */
+/**
+ * A text that matches `pattern`. `accepted` says so in words.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const name = rule.text('a text of 1 to 100 characters', /^.{1,100}$/s)
+ */
+export function textRule(accepted: string, pattern: RegExp): OptionRule<string> {
+  return { accepted, parse: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined) }
+}
+
+/**
+ * An object that has these methods. `accepted` says in words what it is.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const logger = rule.object<Console>('a logger', 'info', 'warn')
+ */
 export function objectRule<T extends object>(
   accepted: string,
   ...methods: readonly (keyof T & string)[]
@@ -161,10 +154,32 @@ export function objectRule<T extends object>(
     typeof value === 'object' &&
     value !== null &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
-  return { accepted, parse: (value) => (fits(value) ? value : INVALID) }
+  return { accepted, parse: (value) => (fits(value) ? value : undefined) }
 }
 
-/** As `rule`, or `false`: off. */
+/**
+ * What `rule` or `other` accepts.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const sizes = rule.either(rule.boolean, rule.oneOf('small', 'large'))
+ */
+export function eitherRule<T, U>(rule: OptionRule<T>, other: OptionRule<U>): OptionRule<T | U> {
+  return {
+    accepted: `${rule.accepted}; or ${other.accepted}`,
+    parse: (value, path) => rule.parse(value, path) ?? other.parse(value, path),
+  }
+}
+
+/**
+ * What `rule` accepts, or `false`: off.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const every = rule.orFalse(rule.duration(100))
+ */
 export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
   return {
     accepted: `${rule.accepted}, or false`,
@@ -172,20 +187,27 @@ export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
   }
 }
 
-/** Options inside an option; an error names the full path. */
+/**
+ * An object with options. An error names the full path of one.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const retry = rule.nested({ times: rule.count(0), pause: rule.duration(0) })
+ */
 export function nestedRule<R extends OptionRules<object>>(rules: R): OptionRule<Parsed<R>> {
   return {
     accepted: `an object with ${Object.keys(rules).join(', ')}`,
     parse: (value, path) =>
-      typeof value === 'object' && value !== null ? checkOptions(path?.() ?? 'options', value, rules) : INVALID,
+      typeof value === 'object' && value !== null ? checkOptions(path?.() ?? 'options', value, rules) : undefined,
   }
 }
 
-function within(value: number, min: number, max: number): number | typeof INVALID {
-  return value >= min && value <= max ? value : INVALID
+function within(value: number, min: number, max: number): number | undefined {
+  return value >= min && value <= max ? value : undefined
 }
 
-/** The rule of every option named `runtime`. */
+/** A source of time, timers and randomness. */
 export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'a Runtime',
   'now',
@@ -198,23 +220,31 @@ export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
 )
 
 /** The most tags of an entry: each is a key of its own in a shared store, read with every entry that carries it. */
-export const MAX_TAGS: number = 100
+const MAX_TAGS = 100
 /** The longest tag, in characters. */
-export const MAX_TAG_LENGTH: number = 256
+const MAX_TAG_LENGTH = 256
 
 function isTag(tag: unknown): tag is string {
   return typeof tag === 'string' && tag.length >= 1 && tag.length <= MAX_TAG_LENGTH
 }
 
-/** A rule for an option named `tags`, with at most `max` tags; a repeated tag counts once in the result. */
-export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
+/**
+ * A list of tags for an entry, each once in the result. `reserved`: the number of tags that the caller adds.
+ *
+ * @example
+ * import { rule } from '@cattlegrid/core/extend'
+ *
+ * const tags = rule.tags()
+ */
+export function tagsRuleWith(reserved: number = 0): OptionRule<readonly string[]> {
+  const max = MAX_TAGS - reserved
   return {
     accepted: `a list of at most ${max} texts of 1 to ${MAX_TAG_LENGTH} characters`,
     parse(value) {
-      if (!Array.isArray(value) || value.length > max) return INVALID
+      if (!Array.isArray(value) || value.length > max) return undefined
       const tags: string[] = []
       for (const tag of value as readonly unknown[]) {
-        if (!isTag(tag)) return INVALID
+        if (!isTag(tag)) return undefined
         if (!tags.includes(tag)) tags.push(tag)
       }
       return tags
@@ -223,9 +253,4 @@ export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
 }
 
 /** The rule of every option named `tags`. */
-export const tagsRule: OptionRule<readonly string[]> = tagsRuleUpTo(MAX_TAGS)
-
-/** @throws InvalidOptionError for an argument that is no function. */
-export function requireFunction(name: string, value: unknown, accepted: string): void {
-  if (typeof value !== 'function') throw new InvalidOptionError(name, value, accepted)
-}
+export const tagsRule: OptionRule<readonly string[]> = tagsRuleWith()

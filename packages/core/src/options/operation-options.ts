@@ -2,8 +2,9 @@ import { types } from 'node:util'
 import { storedKey } from './stored-key.ts'
 import { type Codec, codecRule } from '../codec/codec.ts'
 import { InvalidOptionError } from '../errors.ts'
-import { booleanRule, checkOptions, durationRule, refusedBy, tagsRule } from '../option-rules/option-rules.ts'
-import { INVALID, type OptionRules } from '../option-rules/option-rule.ts'
+import { checkOptions, checkValue } from '../option-rules/check-options.ts'
+import { booleanRule, durationRule, tagsRule } from '../option-rules/option-rules.ts'
+import type { OptionRules } from '../option-rules/option-rule.ts'
 import type {
   CloseOptions,
   GetOptions,
@@ -79,7 +80,5 @@ export function storedValues(values: unknown): readonly (readonly [key: string, 
 
 /** @throws InvalidOptionError */
 export function checkedTags(verb: 'invalidateTags' | 'expireTags', tags: unknown): readonly string[] {
-  const parsed = tagsRule.parse(tags)
-  if (parsed === INVALID) throw refusedBy(tagsRule, verb, tags)
-  return parsed
+  return checkValue(verb, tags, tagsRule)
 }

@@ -1,6 +1,6 @@
 import { type Codec, codecRule } from '../codec/codec.ts'
-import { LONGEST_WINDOW } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
+import { optionNames, type Parsed, parseOption } from '../option-rules/check-options.ts'
 import {
   countRule,
   durationRule,
@@ -8,15 +8,12 @@ import {
   functionRule,
   nestedRule,
   oneOfRule,
-  optionNames,
   orFalse,
-  type Parsed,
-  parseOption,
   tagsRule,
-  ttlOptionRule,
-  windowRuleUpTo,
+  ttlRule,
+  windowRule,
 } from '../option-rules/option-rules.ts'
-import { INVALID, type OptionRule, type OptionRules } from '../option-rules/option-rule.ts'
+import type { OptionRule, OptionRules } from '../option-rules/option-rule.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
 import type { EarlyRefreshOptions, FailureCooldownOptions, LeaseOptions, LoadOptions } from './options.ts'
 
@@ -94,7 +91,7 @@ function applyCooldown(settings: SettingsDraft, given: Parsed<typeof cooldownRul
 
 const positiveRule: OptionRule<number> = {
   accepted: 'a number above 0',
-  parse: (value) => (typeof value === 'number' && value > 0 && value !== Infinity ? value : INVALID),
+  parse: (value) => (typeof value === 'number' && value > 0 && value !== Infinity ? value : undefined),
 }
 
 const earlyRules = { beta: positiveRule, before: durationRule(1) } satisfies OptionRules<EarlyRefreshOptions>
@@ -110,10 +107,8 @@ function applyEarlyRefresh(settings: SettingsDraft, given: Parsed<typeof earlyRu
   settings.earlyRefresh = before === undefined ? { beta: beta ?? 1 } : { before }
 }
 
-export const windowRule: OptionRule<number> = windowRuleUpTo(LONGEST_WINDOW)
-
 /** The options that a value is written with: of `set`, of `load.keep` and of the cache. */
-export const ttlRow: OptionRow<number | undefined> = row(ttlOptionRule, (settings, value) => (settings.ttl = value))
+export const ttlRow: OptionRow<number | undefined> = row(ttlRule, (settings, value) => (settings.ttl = value))
 export const staleWhileRevalidateRow: OptionRow<number> = row(
   windowRule,
   (settings, value) => (settings.staleWhileRevalidate = value),

@@ -1,16 +1,15 @@
 import { MAX_ENTRY_BYTES } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
+import { checkOptions, type Parsed } from '../option-rules/check-options.ts'
 import {
   booleanRule,
   byteSizeRule,
-  checkOptions,
   countRule,
   durationRule,
   MOST_MAP_KEYS,
   nestedRule,
   objectRule,
   orFalse,
-  type Parsed,
   runtimeRule,
   textRule,
 } from '../option-rules/option-rules.ts'

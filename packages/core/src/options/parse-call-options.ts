@@ -1,14 +1,15 @@
 import { parseDuration } from '../option-rules/duration.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal, KeepOptions } from '../load.ts'
+import { checkOptions } from '../option-rules/check-options.ts'
 import {
   booleanRule,
-  checkOptions,
   durationRule,
   functionRule,
   objectRule,
+  computedTtlRule,
   orFalse,
-  ttlRule,
+  windowRule,
 } from '../option-rules/option-rules.ts'
 import type { OptionRule } from '../option-rules/option-rule.ts'
 import {
@@ -24,7 +25,6 @@ import {
   staleWhileRevalidateRow,
   tagsRow,
   ttlRow,
-  windowRule,
 } from './option-rows.ts'
 import type { CallOptions, ClaimOptions, SetOptions, ViewOptions, WrapOptions } from './options.ts'
 import { requireTtl, type Settings } from './settings.ts'
@@ -83,7 +83,7 @@ const keepTtlRow: OptionRow<number | undefined> = {
   ...ttlRow,
   parse(value) {
     const milliseconds = typeof value === 'number' ? value : parseDuration(value)
-    return milliseconds < 1 ? ZERO_TTL : ttlRule.parse(value)
+    return milliseconds < 1 ? ZERO_TTL : computedTtlRule.parse(value)
   },
 }
 

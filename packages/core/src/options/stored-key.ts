@@ -16,7 +16,7 @@ const READABLE = 64
  * asks a store without a cache needs it.
  *
  * @example
- * import { storedKey } from '@cattlegrid/core'
+ * import { storedKey } from '@cattlegrid/core/extend'
  *
  * console.log(storedKey('product:7')) // product:7
  * @throws InvalidKeyError for a key that is not a string, or has more than 65,536 characters.
@@ -47,7 +47,7 @@ function cureFor(key: unknown): string {
  * True for a key as `storedKey` returns it in place of a long one, and as events and notices name it.
  *
  * @example
- * import { isDigest, storedKey } from '@cattlegrid/core'
+ * import { isDigest, storedKey } from '@cattlegrid/core/extend'
  *
  * console.log(isDigest(storedKey('k'.repeat(2000)))) // true
  */

@@ -1,6 +1,11 @@
 /**
- * Returns what `make` made for this name first, in any copy of this package: an application may load it as an ES module, by `require`, and in two
+ * Returns what `make` made first for this name, in any copy of the calling package: an application may load one as an ES module, by `require`, and in two
  * versions. Change the name with the shape of what is shared.
+ *
+ * @example
+ * import { processWide } from '@cattlegrid/core/extend'
+ *
+ * const seen = processWide('my-adapter/seen/1', () => new WeakSet<object>())
  */
 export function processWide<T extends object>(name: string, make: () => T): T {
   const shared = globalThis as { [name: symbol]: (() => T) | undefined }

@@ -18,7 +18,7 @@ export interface Away {
  * The answer that stands for an error of the store.
  *
  * @example
- * import { awayBecause } from '@cattlegrid/core'
+ * import { awayBecause } from '@cattlegrid/core/extend'
  *
  * const answer = await fetch('http://127.0.0.1:7000/entry').catch((error: unknown) => awayBecause(error))
  */

@@ -28,7 +28,7 @@ export function freshUntilExpiry({ committedAt, freshUntil }: Entry, moment: num
  * The entry as its tags leave it: itself, stale, or undefined where it is unusable. `numbers`: those of its tags, in their order.
  *
  * @example
- * import { type Entry, judgeTags, type TagNumber } from '@cattlegrid/core'
+ * import { type Entry, judgeTags, type TagNumber } from '@cattlegrid/core/extend'
  *
  * const usable = (entry: Entry, numbers: TagNumber[]): boolean => judgeTags(entry, numbers) !== undefined
  */

@@ -1,4 +1,5 @@
-import { type Acquire, type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import type { Acquire } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, holdBack, Origin, settle, rejection } from '../support/fleet.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Cache, Ending } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import type { Ending } from '@cattlegrid/core/extend'
 import { createFleet, type Fleet, Origin, record, rejection, settle } from '../support/fleet.ts'
 
 const cause = new Error('reset')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Cache, createCache, type Lease, type Notice } from '@cattlegrid/core'
+import { type Cache, createCache } from '@cattlegrid/core'
+import type { Lease, Notice } from '@cattlegrid/core/extend'
 import { createFleet, type Fleet, Origin, record, settle, trace } from '../support/fleet.ts'
 
 /** Another process that holds the lease and never loads. */

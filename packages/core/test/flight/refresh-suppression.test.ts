@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Acquire } from '@cattlegrid/core'
+import type { Acquire } from '@cattlegrid/core/extend'
 import { createFleet, type Fleet, Origin, settle } from '../support/fleet.ts'
 
 async function staleFleet(): Promise<Fleet> {

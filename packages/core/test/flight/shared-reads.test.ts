@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Codec, json, NO_VERSION, structured } from '@cattlegrid/core'
+import { type Codec, json, structured } from '@cattlegrid/core'
+import { NO_VERSION } from '@cattlegrid/core/extend'
 import { Events } from '../../src/events/events.ts'
 import { Deferred } from '../../src/flight/deferred.ts'
 import { SharedReads } from '../../src/flight/shared-reads.ts'

@@ -1,5 +1,6 @@
 // A process that fills one cache, and prints how much of its limit that holds, by the heap and the bytes outside of it.
-import { createCache, type CacheOptions, type Entry, memoryStore, type Read, type Store } from '../../src/index.ts'
+import { createCache, type CacheOptions, memoryStore, type Store } from '../../src/index.ts'
+import type { Entry, Read } from '../../src/extend.ts'
 
 const LIMIT = 6 * 1024 ** 2
 const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

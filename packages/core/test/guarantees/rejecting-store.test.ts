@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { createCache, memoryStore, type Runtime, type Store } from '@cattlegrid/core'
+import { createCache, memoryStore, type Store } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 
 const broken = new Error('not written with care')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore, type RefreshRequest } from '@cattlegrid/core'
+import { memoryStore } from '@cattlegrid/core'
+import type { RefreshRequest } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { createFleet, Origin, settle, trace } from '../support/fleet.ts'
 import { never } from '../support/memory-cache.ts'

@@ -1,5 +1,6 @@
 // A process that hits one near copy, one hit in each callback of its event loop, and prints how many hits were far older than `maxAge` allows.
-import { createCache, memoryStore, type Read, type Store } from '../../src/index.ts'
+import { createCache, memoryStore, type Store } from '../../src/index.ts'
+import type { Read } from '../../src/extend.ts'
 
 const MAX_AGE = 50
 const FAR_TOO_OLD = 500

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { json, NO_VERSION } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import { NO_VERSION } from '@cattlegrid/core/extend'
 import { createFleet, type Fleet, Origin, settle } from '../support/fleet.ts'
 import { never } from '../support/memory-cache.ts'
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import type { Acquire, Store } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import type { Acquire } from '@cattlegrid/core/extend'
 import { createCache } from '@cattlegrid/core'
 import { Origin, rejection } from '../support/fleet.ts'
 import { never } from '../support/memory-cache.ts'

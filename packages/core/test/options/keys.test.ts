@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import {
-  type Cache,
-  createCache,
-  InvalidKeyError,
-  isDigest,
-  memoryStore,
-  type Store,
-  storedKey,
-} from '@cattlegrid/core'
+import { type Cache, createCache, InvalidKeyError, memoryStore, type Store } from '@cattlegrid/core'
+import { isDigest, storedKey } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import * as fc from 'fast-check'
 

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { createCache, type Runtime, systemRuntime } from '@cattlegrid/core'
+import { createCache } from '@cattlegrid/core'
+import { type Runtime, systemRuntime } from '@cattlegrid/core/extend'
 
 afterEach(() => {
   jest.restoreAllMocks()

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createCache, json, memoryStore, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
+import { createCache, json, memoryStore, type Store } from '@cattlegrid/core'
+import { type NewEntry, NO_VERSION } from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { never } from '../support/memory-cache.ts'
 import { Remote } from '../support/remote.ts'

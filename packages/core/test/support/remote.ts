@@ -1,16 +1,5 @@
-import {
-  type Cache,
-  type CacheOptions,
-  type Codec,
-  createCache,
-  type Entry,
-  memoryStore,
-  type NewEntry,
-  type Notice,
-  type Store,
-  type StorePart,
-  type TagNumber,
-} from '@cattlegrid/core'
+import { type Cache, type CacheOptions, type Codec, createCache, memoryStore, type Store } from '@cattlegrid/core'
+import type { Entry, NewEntry, Notice, StorePart, TagNumber } from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** A step that can be slowed down. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import { queueOwnMicrotask } from '../microtask.ts'
 import { writeRefuses } from '../fields/body-arguments.ts'
 import { isEndedForNode } from '../fields/response-state.ts'
 import type { CallOriginal } from './response-methods.ts'
@@ -25,7 +25,7 @@ function hasChunk(method: 'write' | 'end', args: readonly unknown[]): boolean {
 function refuse(res: ServerResponse, args: readonly unknown[]): void {
   const error = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
   const callback = args.find((argument) => typeof argument === 'function')
-  queueMicrotask(() => {
+  queueOwnMicrotask(() => {
     if (callback !== undefined) Reflect.apply(callback, undefined, [error])
     if (res.listenerCount('error') > 0) res.emit('error', error)
   })

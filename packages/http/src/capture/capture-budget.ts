@@ -1,4 +1,4 @@
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 
 /** The number of bytes that all body copies of one process hold. */
 export class CaptureBudget {

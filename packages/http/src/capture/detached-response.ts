@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import { queueOwnMicrotask } from '../microtask.ts'
 import type { Departure } from './departure.ts'
 import type { Recording } from './recording.ts'
 
@@ -54,7 +54,7 @@ export class DetachedResponse {
   #notify(...events: readonly string[]): void {
     if (this.#over) return
     this.#over = true
-    queueMicrotask(() => {
+    queueOwnMicrotask(() => {
       for (const event of events)
         for (const listener of this.#res.rawListeners(event))
           if (!this.#notified.has(listener)) Reflect.apply(listener, this.#res, [])
@@ -65,6 +65,6 @@ export class DetachedResponse {
 /** Drops a chunk: its callback still comes, as after a real write. */
 export function discardChunk(args: readonly unknown[]): true {
   const callback = args.find((argument) => typeof argument === 'function')
-  if (callback !== undefined) queueMicrotask(() => void Reflect.apply(callback, undefined, []))
+  if (callback !== undefined) queueOwnMicrotask(() => void Reflect.apply(callback, undefined, []))
   return true
 }

@@ -1,4 +1,4 @@
-import { closeScope, currentScope, enterScope, openScope } from '@cattlegrid/core/internal'
+import { handlerScopes } from '@cattlegrid/core/extend'
 
 /** Whose code runs. A context may outlive its request, and so holds nothing of it. */
 interface Running {
@@ -15,7 +15,7 @@ export class HandlerScope {
   #outsideCalls = 0
 
   constructor() {
-    openScope()
+    handlerScopes.open()
   }
 
   runInside<T>(handler: () => T): T {
@@ -50,16 +50,16 @@ export class HandlerScope {
   /** Call it once, when the response has closed. */
   close(): void {
     this.#closed = true
-    closeScope()
+    handlerScopes.close()
   }
 
   #run<T>(side: Running['side'], code: () => T): T {
     return this.#closed
       ? code()
-      : enterScope('handler', { scope: this, side, around: this.#around } satisfies Running, code)
+      : handlerScopes.enter({ scope: this, side, around: this.#around } satisfies Running, code)
   }
 }
 
 function current(): Running | undefined {
-  return currentScope('handler') as Running | undefined
+  return handlerScopes.current() as Running | undefined
 }

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { ownListener } from './close-listeners.ts'
 
 /** How a connection begins to end: somebody destroys it, or its peer has closed its side. */

@@ -1,4 +1,4 @@
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import { queueOwnMicrotask } from '../microtask.ts'
 import type { Chunk } from '../fields/body-arguments.ts'
 import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'
@@ -171,7 +171,7 @@ export class Recorder implements Recording {
     this.#body.end()
     // Loggers outside run before the microtask, and their reads do not count.
     if (this.#state.kind !== 'waiting') this.#setup.reads?.stop()
-    queueMicrotask(() => this.#advance())
+    queueOwnMicrotask(() => this.#advance())
   }
 
   abort(cause: AbortCause): void {

@@ -1,4 +1,4 @@
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import { queueOwnMicrotask } from '../microtask.ts'
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { type Chunk, chunkOf, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
@@ -178,7 +178,7 @@ export abstract class ResponseCapture {
     // Layers outside must see the real `res.socket` at `finish`: some compare it with the one that they have counted.
     res.prependOnceListener('finish', () => {
       this.stopGuardingDestroy()
-      queueMicrotask(() => this.guardDestroy())
+      queueOwnMicrotask(() => this.guardDestroy())
     })
     // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
     Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [status])))

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { CapturedStack } from '../request/caller.ts'
 import { connectionOf } from './close-listeners.ts'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 
 /** Responses of which Node has got nothing, although they show that they have ended; with the properties that showed it before. */
 const shownAsEnded = processWide(

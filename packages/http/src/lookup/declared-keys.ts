@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { BoundedMap } from '@cattlegrid/core/internal'
+import { BoundedMap } from '@cattlegrid/core/extend'
 import { perCache } from '../route/per-cache.ts'
 
 /** Keys remembered for one cache, at least. */

@@ -1,4 +1,4 @@
-import { LoaderArgument } from '@cattlegrid/core/internal'
+import { onAbort } from '@cattlegrid/core/extend'
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
@@ -49,7 +49,7 @@ export function runHandler<Req, Res>(
     key: load.key,
     times,
   })
-  LoaderArgument.onStop(load, () => recorder.abort('failure'))
+  onAbort(load, () => recorder.abort('failure'))
   onStart(recorder)
   times.begin()
   exchange.run(recorder)

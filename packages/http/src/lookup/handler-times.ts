@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type { Report } from '../response/report-fields.ts'
 
 /** How long a request waited until its own handler began, and how long that has run. */

@@ -1,5 +1,5 @@
 import { channel, subscribe } from 'node:diagnostics_channel'
-import { debugEvent, isDebugged } from '@cattlegrid/core/internal'
+import { debuglog, inspect } from 'node:util'
 import { ownListener } from '../capture/close-listeners.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
@@ -48,7 +48,15 @@ const ROLES: { readonly [K in HttpEvent['verdict']]: HttpEvent['role'] } = {
   none: 'none',
 }
 
-if (isDebugged) subscribe('cattlegrid:http', (event) => debugEvent(event as HttpEvent))
+const debug = debuglog('cattlegrid')
+if (debug.enabled) subscribe('cattlegrid:http', (event) => debug('%s', lineOf(event as HttpEvent)))
+
+/** A line as core prints its own events. */
+function lineOf({ cache, type, took, ...others }: HttpEvent): string {
+  const fields = Object.entries({ ...others, took: Math.round(took * 10) / 10 })
+  const given = fields.filter(([, value]) => value !== undefined)
+  return [cache, type, ...given.map(([name, value]) => `${name}=${inspect(value)}`)].join(' ')
+}
 
 /** Publishes the request when its response has ended, if anybody listens now. */
 export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
-import { LoaderArgument } from '@cattlegrid/core/internal'
+import { onAbort } from '@cattlegrid/core/extend'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
@@ -172,8 +172,7 @@ export class ResponseLoader<Req, Res> {
   /** May throw synchronously: `load` awaits the result. */
   #produce(task: LoadTask): Promise<LoadResult> {
     const { load } = task
-    if (!isKnownShareable(this.#route, task.forwarded))
-      LoaderArgument.onStop(load, (reason) => this.#onStop(load, reason))
+    if (!isKnownShareable(this.#route, task.forwarded)) onAbort(load, (reason) => this.#onStop(load, reason))
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'no-load'
     return isBehind ? this.#produceBehind(task) : this.#produceByRequest(task)

@@ -1,5 +1,5 @@
-import { type Cache, failureOf, isCattlegridError } from '@cattlegrid/core'
-import { failureName } from '@cattlegrid/core/internal'
+import { type Cache, isCattlegridError } from '@cattlegrid/core'
+import { failureOf } from '@cattlegrid/core/extend'
 
 /** The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is given up. */
 const PAUSES = [1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 180_000, 180_000]
@@ -41,8 +41,9 @@ async function invalidate(
 }
 
 function warn(write: string, what: string, error: unknown): void {
+  const { name, code = '' } = failureOf(error)
   process.emitWarning(
-    `${write} is done, but ${what} (${failureName(failureOf(error))}): what the cache holds of it stays to the end of its windows. ` +
+    `${write} is done, but ${what} (${`${name} ${code}`.trimEnd()}): what the cache holds of it stays to the end of its windows. ` +
       'Mend the tags, and invalidate them by cache.invalidateTags().',
     { type: 'CattlegridWarning', code: 'CATTLEGRID_WRITE_NOT_INVALIDATED' },
   )

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { isCattlegridError } from '@cattlegrid/core'
-import { checkOptions, INVALID, type OptionRules } from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRules } from '@cattlegrid/core/extend'
 import { isHeadSent } from '../fields/response-state.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
@@ -11,7 +11,7 @@ import { urlTagsOf } from './url-tags.ts'
 const rules = {
   authorize: {
     accepted: 'a function (req) => boolean, also an async one',
-    parse: (value: unknown) => (typeof value === 'function' ? value : INVALID),
+    parse: (value: unknown) => (typeof value === 'function' ? value : undefined),
   },
 } satisfies OptionRules<PurgeOptions>
 

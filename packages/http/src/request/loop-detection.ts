@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { replaceField } from './normalise.ts'
 
 /** RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop is detected. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import { type ApplicationPackages, type Caller, CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { readUnreported, watchFields } from './watched-fields.ts'

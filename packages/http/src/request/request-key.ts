@@ -1,4 +1,4 @@
-import { BoundedMap } from '@cattlegrid/core/internal'
+import { BoundedMap } from '@cattlegrid/core/extend'
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from '../fields/header-fields.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { inspect } from 'node:util'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import type { PropertyObserver } from './watched-object.ts'
 
 type Stop = () => void

@@ -1,4 +1,4 @@
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 
 /** Learns of each read and each assignment of the properties that it watches. */
 export interface PropertyObserver {

@@ -1,4 +1,5 @@
-import { type Load, LONGEST_TTL, LONGEST_WINDOW } from '@cattlegrid/core'
+import type { Load } from '@cattlegrid/core'
+import { LONGEST_TTL, LONGEST_WINDOW } from '@cattlegrid/core/extend'
 import type { Lifetime } from './lifetime.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import { retained } from './revalidate.ts'

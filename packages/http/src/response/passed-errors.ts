@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 import type { Judgement } from './storable.ts'
 
 /** The last error that the framework got from the handler of each request. */

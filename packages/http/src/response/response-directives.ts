@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { type KeepOptions, LONGEST_WINDOW } from '@cattlegrid/core'
-import { checkOptions, durationRule, type OptionRules, ttlRule } from '@cattlegrid/core/internal'
+import type { KeepOptions } from '@cattlegrid/core'
+import { checkOptions, LONGEST_WINDOW, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { tagsRule } from './tags.ts'
 
 /** Lets a handler decide about its own response, before the head is written: `res.cattlegrid`, `reply.cattlegrid`. */
@@ -16,9 +16,9 @@ export interface ResponseDirectives {
 }
 
 const keepRules = {
-  ttl: ttlRule,
-  staleWhileRevalidate: durationRule(0, LONGEST_WINDOW),
-  staleIfError: durationRule(0, LONGEST_WINDOW),
+  ttl: rule.computedTtl,
+  staleWhileRevalidate: rule.duration(0, LONGEST_WINDOW),
+  staleIfError: rule.duration(0, LONGEST_WINDOW),
   tags: tagsRule,
 } satisfies OptionRules<KeepOptions>
 

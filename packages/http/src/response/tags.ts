@@ -1,8 +1,8 @@
-import { INVALID, MAX_TAGS, type OptionRule, tagsRuleUpTo } from '@cattlegrid/core/internal'
+import { type OptionRule, rule } from '@cattlegrid/core/extend'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
 /** One of the entry's tags is the tag of the URL. */
-export const tagsRule: OptionRule<readonly string[]> = tagsRuleUpTo(MAX_TAGS - 1)
+export const tagsRule: OptionRule<readonly string[]> = rule.tags(1)
 
 /** The tags in a field such as `Surrogate-Key` or `Cache-Tag`, which CDNs separate by blanks or by commas. */
 export function tagsIn(fields: HeaderFields, header: string | undefined): readonly string[] {
@@ -15,6 +15,5 @@ export function tagsIn(fields: HeaderFields, header: string | undefined): readon
 /** All tags of a response; undefined where an entry cannot have them all: an invalidation would not find it. */
 export function joinTags(...lists: readonly unknown[]): readonly string[] | undefined {
   if (!lists.every(Array.isArray)) return undefined
-  const tags = tagsRule.parse(lists.flat())
-  return tags === INVALID ? undefined : tags
+  return tagsRule.parse(lists.flat())
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { BoundedMap } from '@cattlegrid/core/internal'
+import { BoundedMap } from '@cattlegrid/core/extend'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 import { selectingValue } from '../fields/selecting-value.ts'
 

@@ -1,5 +1,4 @@
-import { failureOf } from '@cattlegrid/core'
-import { failureName, INVALID, type OptionRule } from '@cattlegrid/core/internal'
+import { failureOf, type OptionRule } from '@cattlegrid/core/extend'
 
 /** What a function among the options may answer, and what that means where it answers anything else. */
 export interface AnswerRule<T> extends OptionRule<T> {
@@ -28,26 +27,27 @@ export class FunctionAnswer<T> {
     this.#rule = rule
   }
 
-  /** The accepted answer; INVALID for any other, and for an error. */
-  to(...args: readonly unknown[]): T | typeof INVALID {
+  /** The accepted answer; undefined for any other, and for an error. */
+  to(...args: readonly unknown[]): T | undefined {
     try {
       return this.#accepted(this.#ask(...args))
     } catch (error) {
       // Its name and code alone: a message may quote the request.
-      this.#tell(`threw ${failureName(failureOf(error))}`, '')
-      return INVALID
+      const { name, code = '' } = failureOf(error)
+      this.#tell(`threw ${`${name} ${code}`.trimEnd()}`, '')
+      return undefined
     }
   }
 
-  #accepted(answer: unknown): T | typeof INVALID {
+  #accepted(answer: unknown): T | undefined {
     if (isPromise(answer)) {
       // Its rejection must not end the process.
       Promise.resolve(answer).catch(() => undefined)
       this.#tell('returned a promise', `, and now: ${ANSWERS_NOW}`)
-      return INVALID
+      return undefined
     }
     const accepted = this.#rule.parse(answer)
-    if (accepted === INVALID && !this.#rule.means(answer)) this.#tell(`returned ${nameOf(answer)}`, '')
+    if (accepted === undefined && !this.#rule.means(answer)) this.#tell(`returned ${nameOf(answer)}`, '')
     return accepted
   }
 

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
-import { type Cache, InvalidOptionError, type Runtime } from '@cattlegrid/core'
-import { refusedBy, objectRule } from '@cattlegrid/core/internal'
+import { type Cache, InvalidOptionError } from '@cattlegrid/core'
+import { type Runtime, checkValue, rule } from '@cattlegrid/core/extend'
 import { VariantCount } from '../response/vary.ts'
 import { perCache } from './per-cache.ts'
 
@@ -50,7 +50,7 @@ export function nextDeclaration({ cache }: HttpCache): number {
 const OPEN =
   'a cache that is open: createCache() for each app, or close: false where an app must not close the cache that it shares'
 
-const cacheRule = objectRule<Cache>('a cache made by createCache()', 'with', 'getOrSet')
+const cacheRule = rule.object<Cache>('a cache made by createCache()', 'with', 'getOrSet')
 
 /**
  * Makes of a cache what every route that it serves shares. Two calls with one cache share it, too.
@@ -62,7 +62,7 @@ const cacheRule = objectRule<Cache>('a cache made by createCache()', 'with', 'ge
  * @throws InvalidOptionError for anything but a cache, and for a cache that is closed: every request would bypass it.
  */
 export function httpCache(cache: Cache): HttpCache {
-  if (cacheRule.parse(cache) !== cache) throw refusedBy(cacheRule, 'cache', cache)
+  checkValue('cache', cache, cacheRule)
   if (cache.closed) throw new InvalidOptionError('cache', undefined, OPEN, { is: 'is closed' })
   return { cache, runtime: cache.runtime, ...stateOf(cache) }
 }

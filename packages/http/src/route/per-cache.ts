@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { processWide } from '@cattlegrid/core/internal'
+import { processWide } from '@cattlegrid/core/extend'
 
 /**
  * Returns a function that makes one object for each cache, at its first call for that cache. The views of a cache share the object, and so do all copies of

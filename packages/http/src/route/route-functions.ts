@@ -1,4 +1,4 @@
-import { INVALID, ttlRule } from '@cattlegrid/core/internal'
+import { rule } from '@cattlegrid/core/extend'
 import type { ServeError } from '../response/errors.ts'
 import { tagsRule } from '../response/tags.ts'
 import { type AnswerRule, FunctionAnswer } from './function-answer.ts'
@@ -74,15 +74,12 @@ function predicate(
     means: () => true,
     consequence,
   })
-  return (request) => {
-    const decided = answers.to(request)
-    return decided === INVALID ? decision : decided
-  }
+  return (request) => answers.to(request) ?? decision
 }
 
 const ttlAnswer: AnswerRule<number> = {
-  accepted: `${ttlRule.accepted}; undefined or 0, not to store the response`,
-  parse: (value) => ttlRule.parse(value),
+  accepted: `${rule.computedTtl.accepted}; undefined or 0, not to store the response`,
+  parse: (value) => rule.computedTtl.parse(value),
   means: (answer) => answer === undefined || typeof answer === 'number',
   consequence: 'no response is stored',
 }
@@ -95,7 +92,7 @@ const tagsAnswer: AnswerRule<readonly string[]> = {
 
 const extraAnswer: AnswerRule<string> = {
   accepted: 'a text; undefined or null, to bypass the cache',
-  parse: (value) => (typeof value === 'string' ? value : INVALID),
+  parse: (value) => (typeof value === 'string' ? value : undefined),
   means: (answer) => answer === undefined || answer === null,
   consequence: 'its request bypasses the cache',
 }
@@ -104,26 +101,17 @@ function ttlOf<Req, Res>(name: string, ttl: unknown): (request: Req, response: R
   if (ttl === undefined || ttl === 'origin') return () => undefined
   if (typeof ttl !== 'function') return () => ttl as number
   const answers = new FunctionAnswer(name, ttl, ttlAnswer)
-  return (...args) => {
-    const parsed = answers.to(...args)
-    return parsed === INVALID ? Number.NaN : parsed
-  }
+  return (...args) => answers.to(...args) ?? Number.NaN
 }
 
 function tagsOf<Req, Res>(name: string, tags: unknown): (request: Req, response: Res) => unknown {
   if (typeof tags !== 'function') return () => tags
   const answers = new FunctionAnswer(name, tags, tagsAnswer)
-  return (...args) => {
-    const parsed = answers.to(...args)
-    return parsed === INVALID ? undefined : parsed
-  }
+  return (...args) => answers.to(...args)
 }
 
 function extraOf<Req>(name: string, extra: unknown): (request: Req) => string | null | undefined {
   if (extra === undefined) return () => undefined
   const answers = new FunctionAnswer(name, extra, extraAnswer)
-  return (request) => {
-    const parsed = answers.to(request)
-    return parsed === INVALID ? null : parsed
-  }
+  return (request) => answers.to(request) ?? null
 }

@@ -1,37 +1,10 @@
-import { LONGEST_WINDOW } from '@cattlegrid/core'
-import {
-  answersAtOnce,
-  booleanRule,
-  byteSizeRule,
-  checkOptions,
-  countRule,
-  durationRule,
-  functionRule,
-  INVALID,
-  nestedRule,
-  oneOfRule,
-  type OptionRule,
-  type OptionRules,
-  orFalse,
-  ttlOptionRule,
-  windowRuleUpTo,
-} from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
 import { tagsRule } from '../response/tags.ts'
 
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
-
-const window = windowRuleUpTo(LONGEST_WINDOW)
-
-/** Accepts a value that `fits` or `rule` accepts. */
-function orElse(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
-  return {
-    accepted: `${rule.accepted}; or ${accepted}`,
-    parse: (value, path) => (fits(value) ? value : rule.parse(value, path)),
-  }
-}
 
 const fieldNames = listRule(
   'a list of names of header fields',
@@ -62,11 +35,11 @@ function listRule(
   return {
     accepted,
     parse(value) {
-      if (!Array.isArray(value)) return INVALID
+      if (!Array.isArray(value)) return undefined
       const list: readonly unknown[] = value
       return list.every((one) => typeof one === 'string' && fits(one))
         ? list.map((one) => normalise(String(one)))
-        : INVALID
+        : undefined
     },
   }
 }
@@ -77,40 +50,48 @@ const checkedByCore: OptionRule<unknown> = { accepted: 'what a call of the cache
 const keyRules = {
   headers: fieldNames,
   cookies: texts,
-  host: orFalse({
+  host: rule.orFalse({
     accepted: 'a host, with the port where it is not the default',
-    parse: (value) => (isHost(value) ? value.toLowerCase() : INVALID),
+    parse: (value) => (isHost(value) ? value.toLowerCase() : undefined),
   }),
-  extra: functionRule<(request: never) => string>('a function (req) => string'),
+  extra: rule.function<(request: never) => string>('a function (req) => string'),
 } satisfies OptionRules<KeyOptions>
 
 const queryRules = { ignore: texts } satisfies OptionRules<QueryOptions>
 
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const requestPredicate = rule.function<(request: never) => boolean>('a function (req) => boolean')
+const anyFunction = rule.function('a function')
 
 const routeRules = {
-  enabled: orElse('a function (req) => boolean', answersAtOnce, booleanRule),
-  mode: oneOfRule('serve', 'observe'),
-  skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
-  key: nestedRule(keyRules),
+  enabled: rule.either(rule.boolean, requestPredicate),
+  mode: rule.oneOf('serve', 'observe'),
+  skip: requestPredicate,
+  key: rule.nested(keyRules),
   query: {
     accepted: 'true, false, a list of names, or an object with ignore',
     parse: (value, path) =>
-      isBoolean(value) ? value : Array.isArray(value) ? texts.parse(value) : nestedRule(queryRules).parse(value, path),
+      typeof value === 'boolean'
+        ? value
+        : Array.isArray(value)
+          ? texts.parse(value)
+          : rule.nested(queryRules).parse(value, path),
   } satisfies OptionRule<unknown>,
   hosts: hostNames,
-  cookies: oneOfRule('ignore', 'bypass'),
-  authorization: oneOfRule('bypass', 'key'),
-  unsafeShareAuthorized: booleanRule,
-  unsafeStripSetCookie: booleanRule,
+  cookies: rule.oneOf('ignore', 'bypass'),
+  authorization: rule.oneOf('bypass', 'key'),
+  unsafeShareAuthorized: rule.boolean,
+  unsafeStripSetCookie: rule.boolean,
   unsafeVaryOn: fieldNames,
   ignoreVary: fieldNames,
   allowReads: readNames,
-  scrub: booleanRule,
+  scrub: rule.boolean,
   strip: fieldNames,
-  ttl: orElse("'origin', or a function", (value) => value === 'origin' || answersAtOnce(value), ttlOptionRule),
-  staleWhileRevalidate: window,
-  staleIfError: window,
+  ttl: rule.either(rule.ttl, {
+    accepted: "'origin', or a function",
+    parse: (value) => (value === 'origin' ? value : anyFunction.parse(value)),
+  }),
+  staleWhileRevalidate: rule.window,
+  staleIfError: rule.window,
   softTimeout: checkedByCore,
   jitter: checkedByCore,
   loadTimeout: checkedByCore,
@@ -119,36 +100,39 @@ const routeRules = {
   earlyRefresh: checkedByCore,
   lease: checkedByCore,
   failureCooldown: checkedByCore,
-  negativeTtl: orFalse(durationRule(0)),
+  negativeTtl: rule.orFalse(rule.duration(0)),
   targets: fieldNames,
-  tags: orElse('a function (req, res) => tags', answersAtOnce, tagsRule),
+  tags: rule.either(tagsRule, rule.function('a function (req, res) => tags')),
   tagHeader: {
     accepted: 'the name of a header field, or false',
     parse: (value) =>
-      value === false ? false : typeof value === 'string' && FIELD_NAME.test(value) ? value.toLowerCase() : INVALID,
+      value === false ? false : typeof value === 'string' && FIELD_NAME.test(value) ? value.toLowerCase() : undefined,
   } satisfies OptionRule<string | false>,
-  maxBodyBytes: byteSizeRule(0),
-  maxCaptureBytes: byteSizeRule(0),
-  maxVariants: countRule(1),
-  maxLoads: countRule(1),
-  range: booleanRule,
-  revalidate: booleanRule,
-  clientDirectives: orFalse(functionRule<(request: never) => boolean>('a function (req) => boolean')),
-  clientMaxAge: durationRule(0),
-  downstream: oneOfRule('age', 'reset'),
-  refresh: oneOfRule('behind', 'inline'),
+  maxBodyBytes: rule.byteSize(0),
+  maxCaptureBytes: rule.byteSize(0),
+  maxVariants: rule.count(1),
+  maxLoads: rule.count(1),
+  range: rule.boolean,
+  revalidate: rule.boolean,
+  clientDirectives: rule.orFalse(requestPredicate),
+  clientMaxAge: rule.duration(0),
+  downstream: rule.oneOf('age', 'reset'),
+  refresh: rule.oneOf('behind', 'inline'),
   refreshHeaders: fieldNames,
-  invalidateOnUnsafe: booleanRule,
-  cacheStatus: orElse('true or false', isBoolean, {
-    accepted: 'a token such as edge-1',
-    parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : INVALID),
-  }),
-  cacheStatusKey: booleanRule,
-  serverTiming: booleanRule,
-  xCache: booleanRule,
-  eventUrl: booleanRule,
-  phase: oneOfRule('preHandler', 'onRequest'),
-  onError: functionRule<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
+  invalidateOnUnsafe: rule.boolean,
+  cacheStatus: rule.either(
+    {
+      accepted: 'a token such as edge-1',
+      parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : undefined),
+    },
+    rule.boolean,
+  ),
+  cacheStatusKey: rule.boolean,
+  serverTiming: rule.boolean,
+  xCache: rule.boolean,
+  eventUrl: rule.boolean,
+  phase: rule.oneOf('preHandler', 'onRequest'),
+  onError: rule.function<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
 
 /** The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case; functions unchanged. */

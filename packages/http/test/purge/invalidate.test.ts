@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Cache, systemRuntime } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import { expect, test } from '@jest/globals'
 import type { Exchange } from '../../src/exchange.ts'
 import { invalidateAfter } from '../../src/purge/invalidate.ts'

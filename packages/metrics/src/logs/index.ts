@@ -1,5 +1,5 @@
-import { type Cache, type CacheEvent, type EventName, failureOf, InvalidOptionError } from '@cattlegrid/core'
-import { booleanRule, checkOptions, durationRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import { type Cache, type CacheEvent, type EventName, InvalidOptionError } from '@cattlegrid/core'
+import { failureOf, checkOptions, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { requireCache } from '../observed-cache.ts'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'
@@ -7,8 +7,8 @@ import { RateLimit } from './rate-limit.ts'
 
 export type { Logger, LogOptions } from './options.ts'
 
-const rules = { every: durationRule(0), keys: booleanRule, errors: booleanRule } satisfies OptionRules<LogOptions>
-const loggerRule = objectRule<Logger>('a logger with info, warn and error', 'info', 'warn', 'error')
+const rules = { every: rule.duration(0), keys: rule.boolean, errors: rule.boolean } satisfies OptionRules<LogOptions>
+const loggerRule = rule.object<Logger>('a logger with info, warn and error', 'info', 'warn', 'error')
 
 const DEFAULT_EVERY = 10_000
 

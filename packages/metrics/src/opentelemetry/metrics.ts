@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { booleanRule, checkOptions, objectRule, type OptionRules, processWide } from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRules, processWide, rule } from '@cattlegrid/core/extend'
 import { type Histogram, type Meter, metrics as openTelemetry, type ObservableResult } from '@opentelemetry/api'
 import { CacheObservation } from '../cache-observation.ts'
 import { bucketsOf, type CollectedId, collectedIds, type HistogramId, histogramIds, metrics } from '../catalogue.ts'
@@ -7,8 +7,8 @@ import { nameTaken, requireCache } from '../observed-cache.ts'
 import type { OpenTelemetryMetricsOptions } from './options.ts'
 
 const rules = {
-  http: booleanRule,
-  meter: objectRule<Meter>('a Meter of @opentelemetry/api', 'createHistogram', 'createObservableCounter'),
+  http: rule.boolean,
+  meter: rule.object<Meter>('a Meter of @opentelemetry/api', 'createHistogram', 'createObservableCounter'),
 } satisfies OptionRules<OpenTelemetryMetricsOptions>
 
 interface Observed {

@@ -1,14 +1,14 @@
 import type { Cache, CacheEvent, EventName } from '@cattlegrid/core'
-import { booleanRule, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { type Tracer, trace } from '@opentelemetry/api'
 import { requireCache } from '../observed-cache.ts'
 import { CacheSpans } from './cache-spans.ts'
 import type { OpenTelemetryTracesOptions } from './options.ts'
 
 const rules = {
-  tracer: objectRule<Tracer>('a Tracer of @opentelemetry/api', 'startSpan'),
-  hits: booleanRule,
-  keys: booleanRule,
+  tracer: rule.object<Tracer>('a Tracer of @opentelemetry/api', 'startSpan'),
+  hits: rule.boolean,
+  keys: rule.boolean,
 } satisfies OptionRules<OpenTelemetryTracesOptions>
 
 /**

@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { checkOptions, booleanRule, objectRule, type OptionRules, processWide } from '@cattlegrid/core/internal'
+import { checkOptions, type OptionRules, processWide, rule } from '@cattlegrid/core/extend'
 import { register as globalRegistry, type Registry } from 'prom-client'
 import { CacheObservation } from '../cache-observation.ts'
 import { requireCache } from '../observed-cache.ts'
@@ -9,8 +9,8 @@ import type { PrometheusOptions } from './options.ts'
 export type { PrometheusOptions } from './options.ts'
 
 const rules = {
-  http: booleanRule,
-  register: objectRule<Registry>('a Registry of prom-client', 'registerMetric', 'getSingleMetric', 'metrics'),
+  http: rule.boolean,
+  register: rule.object<Registry>('a Registry of prom-client', 'registerMetric', 'getSingleMetric', 'metrics'),
 } satisfies OptionRules<PrometheusOptions>
 
 /** Of whichever copy of this package: a registry takes a metric of one name once. */

@@ -1,4 +1,5 @@
-import { type Cache, type CacheOptions, createCache, memoryStore, type Notice, type Store } from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, memoryStore, type Store } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** Two caches over one store, as two processes would have it, and what a test may do to that store. */

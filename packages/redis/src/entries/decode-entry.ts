@@ -1,5 +1,5 @@
-import type { Codec, Entry, Read, Unreadable, Version } from '@cattlegrid/core'
-import { makeEntry } from '@cattlegrid/core/internal'
+import type { Codec } from '@cattlegrid/core'
+import { type Entry, type Read, type Unreadable, type Version, makeEntry } from '@cattlegrid/core/extend'
 import type { Expiry } from './expiry-cache.ts'
 import type { RecordHead } from './record.ts'
 

@@ -1,5 +1,9 @@
-import { type Codec, MAX_ENTRY_BYTES, type NewEntry, type Unkeepable, type Version } from '@cattlegrid/core'
+import type { Codec } from '@cattlegrid/core'
+import type { NewEntry, Unkeepable, Version } from '@cattlegrid/core/extend'
 import { encodeRecord, type EncodedRecord } from './record.ts'
+
+/** Redis refuses a longer string, in bytes, and closes the connection. */
+const LONGEST_STRING = 512 * 1024 ** 2
 
 /** Encodes an entry as a record, or returns why it cannot be stored. */
 export function encodeEntry(
@@ -8,7 +12,7 @@ export function encodeEntry(
   version: Version,
   tagSeq: number,
 ): EncodedRecord | Unkeepable {
-  const { maxBytes = MAX_ENTRY_BYTES } = entry
+  const { maxBytes = LONGEST_STRING } = entry
   try {
     const body: unknown = codec.encode(entry.value)
     if (!(body instanceof Uint8Array)) throw new TypeError('A codec must encode to a Uint8Array')

@@ -1,12 +1,12 @@
+import type { Codec } from '@cattlegrid/core'
 import {
-  type Codec,
   type Done,
   type NewEntry,
   NO_VERSION,
   type Put,
   type Runtime,
   type TagsInvalidated,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/extend'
 import type { StepRunner } from '../link/step-runner.ts'
 import type { PutTerms, Scripts } from '../lua/scripts.ts'
 import { numberedTagsOf, type TagSequence } from '../tags/tag-sequence.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '@cattlegrid/core/internal'
+import { BoundedMap } from '@cattlegrid/core/extend'
 
 /** So many keys read last are remembered. */
 const MAX_KEYS = 5_000

@@ -1,4 +1,5 @@
-import { type Codec, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
+import type { Codec } from '@cattlegrid/core'
+import { NO_VERSION, type Read, type Runtime } from '@cattlegrid/core/extend'
 import type { DeniedCommands } from '../link/denied-commands.ts'
 import { awayAfter, type Link } from '../link/link.ts'
 import type { RedisKeys } from '../redis-keys.ts'

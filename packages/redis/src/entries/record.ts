@@ -1,4 +1,4 @@
-import { LONGEST_TTL, LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
+import { LONGEST_TTL, LONGEST_WINDOW, type Windows } from '@cattlegrid/core/extend'
 import { escapeKey, unescapeKey } from '../redis-keys.ts'
 
 /**

@@ -1,7 +1,7 @@
+import type { Codec } from '@cattlegrid/core'
 import type {
   Acquire,
   AcquireRequest,
-  Codec,
   Commit,
   Ending,
   Lease,
@@ -11,7 +11,7 @@ import type {
   Renewed,
   Runtime,
   Version,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/extend'
 import { encodeEntry } from '../entries/encode-entry.ts'
 import { isErrorReply } from '../link/connection-error.ts'
 import { NotExecutedError } from '../link/link.ts'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import { type Ending, type Failure, failureCountLifetime, type Inspection, type LeaseHolder } from '@cattlegrid/core'
-import { leaseId } from '@cattlegrid/core/internal'
+import type { Failure, LeaseHolder } from '@cattlegrid/core'
+import type { Ending, Inspection } from '@cattlegrid/core/extend'
 import { wholeMs } from '../entries/record.ts'
 
 // The value at a lease key. Its fields have fixed positions, because the scripts read them with string.sub:
@@ -15,6 +15,8 @@ import { wholeMs } from '../entries/record.ts'
 
 /** The correction of a clock that ends no state, ms; the scripts have it, too. */
 const CORRECTION = 1000
+/** How long the count of failures outlives its cooldown, ms: a key that is asked for once a minute must still back off. */
+const SHORTEST_SURVIVAL = 60_000
 const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
 const MOST_BYTES = 256
@@ -36,7 +38,7 @@ export function encodeKeyState(ending: Ending): EncodedKeyState {
     case 'uncacheable':
       return ending.for > 0 ? withLife(`U${ending.share ? 1 : 0}`, wholeMs(ending.for)) : NO_STATE
     case 'failed': {
-      const survival = wholeMs(failureCountLifetime(ending.cooldown), LONGEST_SURVIVAL)
+      const survival = wholeMs(Math.max(SHORTEST_SURVIVAL, 2 * ending.cooldown), LONGEST_SURVIVAL)
       const attempts = Math.min(Math.max(0, Math.trunc(ending.attempts)), MOST_ATTEMPTS)
       const value = `X${digits(survival, 8)}${digits(attempts, 4)}${failureText(ending.failure)}`
       return withLife(value, wholeMs(ending.cooldown) + survival)
@@ -78,10 +80,10 @@ function digits(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }
 
-/** The process that holds a lease, by its value; undefined for the lease of a version that does not name it. */
+/** The process that holds a lease, by its value, with the end of its token as events name it; undefined for the lease of a version that does not name it. */
 export function holderOf(value: string): LeaseHolder | undefined {
   const [, token = '', pid, host = ''] = /^L(.{22})[+-]\d{20}(?:\d{15})?(\d{1,10}) (.{1,64})$/s.exec(value) ?? []
-  return pid === undefined ? undefined : { lease: leaseId(token), pid: Number(pid), host }
+  return pid === undefined ? undefined : { lease: token.slice(-8), pid: Number(pid), host }
 }
 
 /** Decodes a lease value for inspection. `left`: its time to live, ms; `now`: the server's time, µs. */

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Ending, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Ending, Runtime } from '@cattlegrid/core/extend'
 import type { StepRunner } from '../link/step-runner.ts'
 import type { Scripts } from '../lua/scripts.ts'
 

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type { Argument, Client, ReplyForm, Server } from './client.ts'
 import type { ConnectionStatus } from './connection-status.ts'
 import { keySlot } from './key-slot.ts'

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type * as ioRedisPackage from 'ioredis'
 import type * as iovalkeyPackage from 'iovalkey'
 import type * as nodeRedisPackage from 'redis'

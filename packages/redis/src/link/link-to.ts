@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { ClientLink } from './client-link.ts'
 import { ClusterLink } from './cluster-link.ts'
 import { cureOf, reasonOf } from './connection-error.ts'

@@ -1,4 +1,4 @@
-import { type Away, awayBecause } from '@cattlegrid/core'
+import { type Away, awayBecause } from '@cattlegrid/core/extend'
 import type { Argument, ConnectableClient, ReplyForm, Server } from './client.ts'
 import { codeOf, reasonOf, toldError } from './connection-error.ts'
 

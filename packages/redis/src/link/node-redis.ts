@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import {
   type Argument,
   type ClientEvent,

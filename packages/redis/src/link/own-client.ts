@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { type Argument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'

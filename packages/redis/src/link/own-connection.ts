@@ -1,4 +1,4 @@
-import type { CancelTimer, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 
 /** A client, of one server or of a cluster, that the store makes and connects. */
 export interface Connectable {

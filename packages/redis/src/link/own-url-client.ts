@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { cureOf, reasonOf } from './connection-error.ts'
 import { installedPackage, MissingPackageError } from './installed-package.ts'
 import { OwnClient } from './own-client.ts'

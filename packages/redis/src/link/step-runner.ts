@@ -1,4 +1,4 @@
-import type { Away } from '@cattlegrid/core'
+import type { Away } from '@cattlegrid/core/extend'
 import type { DeniedCommands } from './denied-commands.ts'
 import { awayAfter, type Link, NotExecutedError } from './link.ts'
 

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 
 /** The number of checks without an answer before it reconnects. More than one: after a suspension, the process must first read what has arrived. */
 const CHECKS = 3

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type { Argument, Client, ConnectableClient, ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NodeRedisClient, type RedisClient } from './node-redis.ts'

@@ -1,4 +1,10 @@
-import { type Acquire, type AcquireRequest, type Ending, NO_VERSION, type RefreshRequest } from '@cattlegrid/core'
+import {
+  type Acquire,
+  type AcquireRequest,
+  type Ending,
+  NO_VERSION,
+  type RefreshRequest,
+} from '@cattlegrid/core/extend'
 import { type EncodedRecord, wholeMs } from '../entries/record.ts'
 import { encodeKeyState, failureOf, holderOf, PROCESS_NAME } from '../leases/lease-value.ts'
 import type { Argument } from '../link/client.ts'

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type { Link } from '../link/link.ts'
 
 /** What is known of a server's clock: its time minus that of this process lies between these, ms. */

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core/extend'
 import type { Link } from '../link/link.ts'
 import type { StepRunner } from '../link/step-runner.ts'
 import type { RedisKeys } from '../redis-keys.ts'

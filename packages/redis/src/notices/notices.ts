@@ -1,5 +1,5 @@
-import type { Notice, Runtime } from '@cattlegrid/core'
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import type { Notice, Runtime } from '@cattlegrid/core/extend'
+import { queueOwnMicrotask } from '../microtask.ts'
 import type { Link } from '../link/link.ts'
 import { ShardedChannels } from './sharded/sharded-channels.ts'
 import { ShardedNotices } from './sharded/sharded-notices.ts'
@@ -56,9 +56,9 @@ export class Notices {
 
   watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
-    for (const notice of this.#untold.splice(0)) queueMicrotask(() => listener(notice))
+    for (const notice of this.#untold.splice(0)) queueOwnMicrotask(() => listener(notice))
     if (!this.#started) this.#start()
-    else if (this.#subscription.connected) queueMicrotask(() => listener({ kind: 'connected' }))
+    else if (this.#subscription.connected) queueOwnMicrotask(() => listener({ kind: 'connected' }))
     return () => {
       this.#listeners.delete(listener)
     }
@@ -87,7 +87,7 @@ export class Notices {
     this.#started = true
     this.#subscription.start()
     // In a microtask, so that the caller of `createCache` can still add a listener or connect the client.
-    queueMicrotask(() => {
+    queueOwnMicrotask(() => {
       if (!this.#setup.link.isOpen)
         this.announce({
           kind: 'warning',

@@ -1,4 +1,4 @@
-import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core/extend'
 import { handshakeOf, type ConnectableClient } from '../link/client.ts'
 import type { SubscriberConnection, Link } from '../link/link.ts'
 import { Watchdog } from '../link/watchdog.ts'

@@ -1,4 +1,4 @@
-import type { Notice } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { escapeKey, unescapeKey } from '../redis-keys.ts'
 
 /** A change of one key. */

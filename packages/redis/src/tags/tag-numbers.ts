@@ -1,4 +1,4 @@
-import type { Runtime, TagNumber } from '@cattlegrid/core'
+import type { Runtime, TagNumber } from '@cattlegrid/core/extend'
 import type { Link } from '../link/link.ts'
 import type { RedisKeys } from '../redis-keys.ts'
 

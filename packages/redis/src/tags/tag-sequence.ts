@@ -1,4 +1,4 @@
-import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core/extend'
 import { lifetimesOf } from '../entries/record.ts'
 import type { DeniedCommands } from '../link/denied-commands.ts'
 import type { Link } from '../link/link.ts'

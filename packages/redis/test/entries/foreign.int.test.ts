@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCache, json, type Notice, raw, type Store, structured } from '@cattlegrid/core'
+import { createCache, json, raw, type Store, structured } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import { RESP_TYPES } from 'redis'
 import { until } from '../../../../test/support/until.ts'

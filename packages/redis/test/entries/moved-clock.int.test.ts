@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Ending, json, type RefreshRequest, type Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
+import type { Ending, RefreshRequest } from '@cattlegrid/core/extend'
 import { entryOf, found, isFresh, lead, LONG, put, request } from '../../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../../test/support/redis-under-test.ts'
 import { until } from '../../../../test/support/until.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { expiredVersion, json, type Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
+import { expiredVersion } from '@cattlegrid/core/extend'
 import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from '../../../../test/support/entries.ts'
 import { openRedis, type RedisUnderTest } from '../../../../test/support/redis-under-test.ts'

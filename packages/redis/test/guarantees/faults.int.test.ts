@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCache, json, type Notice, type Store } from '@cattlegrid/core'
+import { createCache, json, type Store } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'

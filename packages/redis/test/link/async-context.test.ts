@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test } from '@jest/globals'
-import { systemRuntime } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import { until } from '../../../../test/support/until.ts'
 

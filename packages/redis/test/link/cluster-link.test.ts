@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { systemRuntime } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import type { RedisClient, RedisCluster } from '@cattlegrid/redis'
 import { ClusterLink } from '../../src/link/cluster-link.ts'
 import { NodeRedisCluster } from '../../src/link/node-redis-cluster.ts'

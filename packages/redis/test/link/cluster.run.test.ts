@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCache, json, type Notice, type Store } from '@cattlegrid/core'
+import { createCache, json, type Store } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import type { RedisServer } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { json, type Notice } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import { createSentinel } from 'redis'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../../test/support/redis-sentinel.ts'

@@ -1,4 +1,5 @@
-import { type Cache, type CacheOptions, createCache, memoryStore, type Store, systemRuntime } from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, memoryStore, type Store } from '@cattlegrid/core'
+import { systemRuntime } from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '../manual-runtime.ts'
 import { type Ask, ask, askAndLeave, type Leaver, type Received, until } from './client.ts'
 import type { ContractRoute } from './contract-route.ts'

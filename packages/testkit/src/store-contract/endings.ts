@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { type Failure, json, type Lease, type Store } from '@cattlegrid/core'
+import { type Failure, json, type Store } from '@cattlegrid/core'
+import type { Lease } from '@cattlegrid/core/extend'
 import {
   ask,
   entryOf,

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import type { Inspection, Store } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import type { Inspection } from '@cattlegrid/core/extend'
 import { ask, fill, lead, LONG, onStage, type StoreContract } from './stage.ts'
 
 async function inspect(store: Store, key: string): Promise<Inspection> {

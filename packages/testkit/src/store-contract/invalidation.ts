@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { expiredVersion, json, NO_VERSION } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import { expiredVersion, NO_VERSION } from '@cattlegrid/core/extend'
 import {
   ask,
   entryOf,

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { json, NO_VERSION } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import { NO_VERSION } from '@cattlegrid/core/extend'
 import {
   ask,
   entryOf,

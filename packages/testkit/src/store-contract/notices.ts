@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { json, type Lease, type Notice, type Store } from '@cattlegrid/core'
+import { json, type Store } from '@cattlegrid/core'
+import type { Lease, Notice } from '@cattlegrid/core/extend'
 import { ask, entryOf, fill, lead, LONG, onStage, type Stage, type StoreContract } from './stage.ts'
 
 /** A watcher and the notices that it has received. */

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import type { ProcessQuestions, Store } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import type { ProcessQuestions } from '@cattlegrid/core/extend'
 import { onStage, type StoreContract } from './stage.ts'
 
 /** For the answers of one question, ms: a store that cannot count who has it waits so long. */

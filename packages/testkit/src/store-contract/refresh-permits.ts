@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import type { RefreshRequest, Store } from '@cattlegrid/core'
+import type { Store } from '@cattlegrid/core'
+import type { RefreshRequest } from '@cattlegrid/core/extend'
 import { LONG, onStage, SHORT, type Stage, type StoreContract } from './stage.ts'
 
 let requests = 0

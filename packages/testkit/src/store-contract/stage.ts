@@ -1,16 +1,15 @@
 import { strict as assert } from 'node:assert'
+import { json, type Store } from '@cattlegrid/core'
 import {
   type Acquire,
   type AcquireRequest,
   type Entry,
-  json,
   judgeTags,
   type Lease,
   type NewEntry,
   NO_VERSION,
   type Read,
-  type Store,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/extend'
 import type { ContractRunner } from '../contract-runner.ts'
 
 /** An empty store for one test. */

@@ -2,15 +2,8 @@ import type { Failure } from '../../errors.ts'
 import type { Acquire } from '../answers.ts'
 import type { AcquireRequest, Ending } from '../store.ts'
 
-/**
- * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off.
- *
- * @example
- * import { failureCountLifetime } from '@cattlegrid/core'
- *
- * console.log(failureCountLifetime(1_000)) // 60000
- */
-export function failureCountLifetime(cooldown: number): number {
+/** The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off. */
+function failureCountLifetime(cooldown: number): number {
   return Math.max(60_000, 2 * cooldown)
 }
 

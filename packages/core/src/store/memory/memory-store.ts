@@ -1,12 +1,6 @@
 import { type Entry, type NewEntry, NO_VERSION } from '../../entry.ts'
-import {
-  byteSizeRule,
-  checkOptions,
-  countRule,
-  functionRule,
-  MOST_MAP_KEYS,
-  runtimeRule,
-} from '../../option-rules/option-rules.ts'
+import { checkOptions } from '../../option-rules/check-options.ts'
+import { byteSizeRule, countRule, functionRule, MOST_MAP_KEYS, runtimeRule } from '../../option-rules/option-rules.ts'
 import type { OptionRules } from '../../option-rules/option-rule.ts'
 import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'

@@ -1,15 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import {
-  type Acquire,
-  type Codec,
-  json,
-  type Lease,
-  memoryStore,
-  type MemoryStoreOptions,
-  type NewEntry,
-  NO_VERSION,
-  type Store,
-} from '@cattlegrid/core'
+import { type Codec, json, memoryStore, type MemoryStoreOptions, type Store } from '@cattlegrid/core'
+import { type Acquire, type Lease, type NewEntry, NO_VERSION } from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 let runtime: ManualRuntime

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { json, memoryStore, type MemoryStoreOptions, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
+import { json, memoryStore, type MemoryStoreOptions, type Store } from '@cattlegrid/core'
+import { type NewEntry, NO_VERSION } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 
 const open = (options: MemoryStoreOptions): Store => memoryStore({ runtime: createManualRuntime(), ...options })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { awayBecause, type Cache, createCache, type Store } from '@cattlegrid/core'
+import { type Cache, createCache, type Store } from '@cattlegrid/core'
+import { awayBecause } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { Deadline } from '../../../src/store/remote/deadline.ts'
 import { Origin } from '../../support/fleet.ts'

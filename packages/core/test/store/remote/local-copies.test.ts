@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Entry, json } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
+import type { Entry } from '@cattlegrid/core/extend'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { makeEntry } from '../../../src/entry.ts'
 import { LocalCopies } from '../../../src/store/remote/local-copies.ts'

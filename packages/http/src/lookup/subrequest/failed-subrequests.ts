@@ -1,5 +1,5 @@
-import type { Cache, Runtime } from '@cattlegrid/core'
-import { BoundedMap } from '@cattlegrid/core/internal'
+import type { Cache } from '@cattlegrid/core'
+import { type Runtime, BoundedMap } from '@cattlegrid/core/extend'
 import { NoSharedResult, isNoSharedResult } from '../../response/errors.ts'
 import { perCache } from '../../route/per-cache.ts'
 

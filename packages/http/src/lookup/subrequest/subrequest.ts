@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '@cattlegrid/core'
 import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { queueMicrotask } from '@cattlegrid/core/internal'
+import { queueOwnMicrotask } from '../../microtask.ts'
 import type { Recorder } from '../../capture/recorder.ts'
 import type { RecordingResult } from '../../capture/recording-result.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
@@ -91,7 +91,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
   res.once('finish', () => {
     req.resume()
     // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack, even when no write is left.
-    queueMicrotask(() => socket.destroy())
+    queueOwnMicrotask(() => socket.destroy())
   })
   return new Promise<SubrequestResponse>((resolve) => {
     let recorder: Recorder | undefined
@@ -123,7 +123,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
       } satisfies SubrequestMarker,
     })
     // After the recording's own listener, which knows the cause.
-    res.once('close', () => queueMicrotask(onClose))
+    res.once('close', () => queueOwnMicrotask(onClose))
     subrequest.signal.addEventListener('abort', () => socket.destroy(), { once: true })
     if (subrequest.signal.aborted) onClose()
     else subrequest.scope.runInAsyncScope(() => enter(subrequest, req, res))

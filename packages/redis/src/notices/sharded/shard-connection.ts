@@ -1,4 +1,4 @@
-import type { CancelTimer, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 import { type ConnectableClient, handshakeOf } from '../../link/client.ts'
 import { Watchdog } from '../../link/watchdog.ts'
 

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import type { LinkNodes } from '../../link/link.ts'
 import { ShardConnection } from './shard-connection.ts'
 

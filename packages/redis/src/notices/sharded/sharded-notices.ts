@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
+import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core/extend'
 import type { Link, LinkNodes } from '../../link/link.ts'
 import { parseMessage } from '../wake-message.ts'
 import type { ShardConnection } from './shard-connection.ts'

@@ -1,4 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
+import type { Runtime } from '@cattlegrid/core/extend'
 import { ShardedUnsupportedError } from '../../link/client.ts'
 import { isErrorReply } from '../../link/connection-error.ts'
 

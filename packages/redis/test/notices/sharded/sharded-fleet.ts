@@ -1,4 +1,5 @@
-import { type Cache, type CacheOptions, createCache, json, type Notice, type Store } from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, json, type Store } from '@cattlegrid/core'
+import type { Notice } from '@cattlegrid/core/extend'
 import { redisStore } from '@cattlegrid/redis'
 import * as ioRedis5 from 'ioredis'
 import * as ioRedis6 from 'ioredis6'
