@@ -230,7 +230,7 @@ class Play {
     } else if (verb === 'peek') this.#history.check(cache.peek(name)?.value, key, asked)
     else if (verb === 'read') this.#history.check((await cache.read(name))?.value, key, asked)
     else if (verb === 'get') this.#history.check(await cache.get(name), key, asked)
-    else await (verb === 'has' ? cache.has(name) : cache.inspect(name))
+    else await cache.inspect(name)
   }
 
   async #write(cache: Cache, { verb, key }: Step): Promise<void> {

@@ -20,7 +20,7 @@ export interface Outer extends Plan {
   readonly process: 0 | 1
 }
 
-export const READS = ['get', 'read', 'getMany', 'peek', 'has', 'inspect'] as const
+export const READS = ['get', 'read', 'getMany', 'peek', 'inspect'] as const
 export const WRITES = [
   'delete',
   'deleteMany',

@@ -109,8 +109,6 @@ same<typeof known, Promise<Product | undefined>>(true)
 const decoded = cache.get('k', { codec: productCodec })
 same<typeof decoded, Promise<Product | undefined>>(true)
 const many = cache.getMany<Product>(['k'])
-const there = cache.has('k')
-same<typeof there, Promise<boolean>>(true)
 const written = cache.setMany(new Map([['k', 7]]), { ttl: '1s' })
 same<typeof written, Promise<void>>(true)
 // @ts-expect-error: a Map

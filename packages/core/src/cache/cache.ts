@@ -106,7 +106,7 @@ export interface Cache {
    */
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined>
   /**
-   * Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads.
+   * Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads: to look first and load then is `getOrSet`.
    *
    * @example
    * const found = await cache.read<number | undefined>('price:7')
@@ -121,14 +121,6 @@ export interface Cache {
    * console.log(prices.get('price:7'))
    */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
-  /**
-   * Returns true when `get` would return a fresh value. The value is not decoded, and no event is emitted. False while the store is away and this process has
-   * no copy.
-   *
-   * @example
-   * if (!(await cache.has('report'))) console.log('the next call loads the report')
-   */
-  has(key: string): Promise<boolean>
   /**
    * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
    * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. Of more than 2,000 keys, one part after

@@ -168,10 +168,6 @@ export class DefaultCache implements Cache {
     return (await this.#reader.values(storedKeys(keys), codec, stale)) as Map<string, V>
   }
 
-  async has(key: string): Promise<boolean> {
-    return await this.#reader.has(this.#acceptKey(key))
-  }
-
   getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>> {
     try {
       const settings = callSettings(this.#settings, options, 'getOrSetMany')

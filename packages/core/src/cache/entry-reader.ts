@@ -1,4 +1,4 @@
-import { type Codec, UnreadCodec } from '../codec/codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
@@ -13,13 +13,11 @@ export class EntryReader {
   readonly #coordinator: LoadCoordinator
   readonly #lookups: Lookups
   readonly #settings: Settings
-  readonly #unread: UnreadCodec
 
   constructor(coordinator: LoadCoordinator, lookups: Lookups, settings: Settings) {
     this.#coordinator = coordinator
     this.#lookups = lookups
     this.#settings = settings
-    this.#unread = new UnreadCodec(settings.codec)
   }
 
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
@@ -44,16 +42,6 @@ export class EntryReader {
       if (read.kind === 'away') emitAway(services.events, key, 'read', read)
       return read.kind === 'found' && !services.pause.on ? read.entry : undefined
     })
-  }
-
-  /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */
-  async has(key: string): Promise<boolean> {
-    const { store, runtime, freshness } = this.#coordinator.services
-    if (this.#coordinator.paused) return false
-    if (this.#lookups.peekIgnoringEarlyRefresh(key, this.#settings, this.#settings.codec) !== undefined) return true
-    const read = await store.read(key, this.#unread)
-    if (read.kind !== 'found' || this.#coordinator.paused) return false
-    return freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
   }
 
   /** The value of a fresh entry, with `stale` also of a stale one. */

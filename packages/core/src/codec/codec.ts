@@ -39,23 +39,6 @@ export function encodeToOwnBytes(value: unknown, codec: Codec): Buffer {
   return copyBytes(bytes)
 }
 
-/** Reads an entry without its value: it stands for another codec, and decodes nothing. */
-export class UnreadCodec implements Codec {
-  readonly id: number
-
-  constructor({ id }: Codec) {
-    this.id = id
-  }
-
-  encode(): never {
-    throw new TypeError('This codec only reads')
-  }
-
-  decode(): undefined {
-    return undefined
-  }
-}
-
 /** A codec for any value: the caller of `decode` names the type. */
 export interface OpenCodec {
   readonly id: number

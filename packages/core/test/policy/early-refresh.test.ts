@@ -155,11 +155,7 @@ describe('a copy whose early refresh is due', () => {
     const { cache, asked } = await dueCopy()
     await cache.get('k')
     const { reads } = asked()
-    expect(await Promise.all([cache.get('k'), cache.has('k'), cache.getMany(['k'])])).toEqual([
-      'old',
-      true,
-      new Map([['k', 'old']]),
-    ])
+    expect(await Promise.all([cache.get('k'), cache.getMany(['k'])])).toEqual(['old', new Map([['k', 'old']])])
     expect(asked()).toEqual({ reads, acquires: 0 })
   })
 

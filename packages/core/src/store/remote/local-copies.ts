@@ -1,4 +1,4 @@
-import { type Codec, isSameCodec, UnreadCodec } from '../../codec/codec.ts'
+import { type Codec, isSameCodec } from '../../codec/codec.ts'
 import { deepFreeze, type Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
@@ -104,8 +104,6 @@ export class LocalCopies {
       copy.validSeq = tagSeq
       return
     }
-    // Without its value, the entry can only prove that the copy is not the present one.
-    if (codec instanceof UnreadCodec) return this.#forget(key)
     if (this.#freeze && entry.encoded === undefined) deepFreeze(entry.value)
     this.#copies.set(new LocalCopy(entry, { key, codec, from, until, validSeq: tagSeq }))
     this.#sweeper.note(until)
