@@ -1,6 +1,6 @@
 import { type Cache, createCache, InvalidOptionError, type Store } from '@cattlegrid/core'
 import { type Away, formatDuration, type Inspection, type Runtime } from '@cattlegrid/core/extend'
-import { type Asked, type Diagnosis, explain } from '@cattlegrid/explain'
+import { type AskedProcesses, type Diagnosis, explain } from '@cattlegrid/explain'
 import {
   inspectKey,
   type Link,
@@ -111,7 +111,9 @@ export class Connection {
    *
    * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the command's time.
    */
-  async askProcesses<T extends Asked>(question: (diagnosis: Diagnosis, timeout: number) => Promise<T>): Promise<T> {
+  async askProcesses<T extends AskedProcesses>(
+    question: (diagnosis: Diagnosis, timeout: number) => Promise<T>,
+  ): Promise<T> {
     const askFor = Math.ceil(this.timeLeft * ASKING_SHARE)
     const { diagnosis } = (this.#asking ??= this.#openCache())
     const report = await this.within(question(diagnosis, askFor), this.timeLeft)

@@ -25,7 +25,7 @@ export {
 } from './errors.ts'
 export type { CacheEvent, CacheEvents, EventName, Listener } from './events/cache-events.ts'
 export type { InspectedLease, LeaseHolder } from './events/lease-holder.ts'
-export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
+export type { AbandonReason, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/result.ts'
 export type {
   CacheOptions,

@@ -71,7 +71,7 @@ export type Outcome =
   /** The lease was lost or voided before the commit: nothing was written. */
   | { readonly kind: 'refused'; readonly why: 'expired' | 'voided' | 'taken' | 'tag-voided' }
   /** No result was offered to the store, or the store did not answer the commit; `why` says which. */
-  | { readonly kind: 'abandoned'; readonly why: Abandoned }
+  | { readonly kind: 'abandoned'; readonly why: AbandonReason }
 
 /**
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: no lease was granted or asked
@@ -79,7 +79,7 @@ export type Outcome =
  * store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background refresh found
  * `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
  */
-export type Abandoned =
+export type AbandonReason =
   | 'held'
   | 'cooling'
   | 'changed'

@@ -1,7 +1,7 @@
 import { type Cache, InvalidOptionError } from '@cattlegrid/core'
 import { type Away, isDigest, type ProcessQuestions, storedKey } from '@cattlegrid/core/extend'
 import { type Answer, parseAnswer, type Question } from './exchange.ts'
-import { type Asked, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
+import { type AskedProcesses, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
 import { mergeWeights } from './hot-keys.ts'
 import { Memory } from './memory.ts'
 import { type AskOptions, type ExplainOptions, settingsOf, timeoutOf } from './options.ts'
@@ -62,7 +62,7 @@ export function explain(cache: Cache, options?: ExplainOptions): Diagnosis {
 const GRACE = 250
 
 /** The answers of all caches that keep something, this one's first. */
-interface Gathered extends Pick<Asked, 'unanswered' | 'problem'> {
+interface Gathered extends Pick<AskedProcesses, 'unanswered' | 'problem'> {
   readonly answers: readonly Answer[]
 }
 

@@ -5,7 +5,7 @@ import { type ExplainedEvent, failureText, holderName, timelineSentences } from 
 import type { WeighedKey } from './top-keys.ts'
 
 /** The processes that were asked. */
-export interface Asked {
+export interface AskedProcesses {
   /** The caches that answered, this one first. One that keeps nothing is not among them. */
   readonly processes: readonly HistoryProcess[]
   /**
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 /** The result of `explain`: the state of a key, and the events that led to it. */
-export interface Explanation extends Asked {
+export interface Explanation extends AskedProcesses {
   /** The key in the store: of a long key, its digest. */
   readonly key: string
   /** The moment of the question, ms since 1970. */
@@ -32,7 +32,7 @@ export interface Explanation extends Asked {
 }
 
 /** The result of `hotKeys`. A key is a digest, such as `#3f9a01bc77d0`, unless its process has `plain`. */
-export interface HotKeyReport extends Asked {
+export interface HotKeyReport extends AskedProcesses {
   /** By the time that the loaders took, ms, the greatest first. */
   readonly loadTime: readonly WeighedKey[]
   /** By the calls and flights that waited for a load, the greatest first. */
@@ -118,7 +118,7 @@ function leaseSentence(
   return `The lease is held by ${holderName(holder.pid, holder.host)}${silent}, for ${held}.`
 }
 
-function missing({ unanswered, problem }: Asked, keepsEvents: boolean): readonly string[] {
+function missing({ unanswered, problem }: AskedProcesses, keepsEvents: boolean): readonly string[] {
   return [
     ...(problem === undefined ? [] : [problem]),
     ...(unanswered === undefined || unanswered === 0

@@ -18,7 +18,7 @@ export interface RecordedEvent {
   readonly count: number
   readonly key: string | undefined
   /** The other fields of the event, by name. */
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: Readonly<Record<string, RecordedField>>
   /** The error, if the event has one. Other processes get its message only with `shareErrorMessages`. */
   readonly failure: Failure | undefined
 }
@@ -27,7 +27,7 @@ export interface RecordedEvent {
 export type EventDetails = Pick<RecordedEvent, 'fields' | 'failure'>
 
 /** A field of a recorded event. */
-export type Field = string | number | boolean | readonly string[]
+export type RecordedField = string | number | boolean | readonly string[]
 
 const LONGEST_TEXT = 256
 
@@ -38,7 +38,7 @@ export function holdsError(event: CacheEvent): boolean {
 
 /** What a history keeps of an event. An error may hold values: its name, code and message are kept. */
 export function detailsOf(event: object): EventDetails {
-  const fields: Record<string, Field> = {}
+  const fields: Record<string, RecordedField> = {}
   for (const [name, value] of Object.entries(event)) if (!IDENTITY.has(name)) addField(fields, name, value)
   const error = errorOf(event)
   return { fields, failure: error === undefined ? undefined : failureOf(error, true) }
@@ -46,7 +46,7 @@ export function detailsOf(event: object): EventDetails {
 
 const IDENTITY = new Set(['type', 'cache', 'key', 'error'])
 
-function addField(fields: Record<string, Field>, name: string, value: unknown): void {
+function addField(fields: Record<string, RecordedField>, name: string, value: unknown): void {
   if (typeof value === 'string') fields[name] = value.slice(0, LONGEST_TEXT)
   else if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value
   else if (Array.isArray(value)) fields[name] = value.map((one) => String(one).slice(0, LONGEST_TEXT))

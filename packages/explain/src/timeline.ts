@@ -1,7 +1,7 @@
 import type { Failure } from '@cattlegrid/core'
 import { formatDuration } from '@cattlegrid/core/extend'
 import type { HistoryProcess } from './exchange.ts'
-import type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'
+import type { RecordedField, RecordedEvent, RecordedType } from './recorded-event.ts'
 
 /** An event with the process in which it occurred. `at` and `until`: ms since 1970 by the clock of the process that asked. */
 export interface ExplainedEvent extends RecordedEvent {
@@ -35,10 +35,10 @@ const clock = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 })
 
-type Fields = Readonly<Record<string, Field>>
+type Fields = Readonly<Record<string, RecordedField>>
 type Phrase = (fields: Fields, event: RecordedEvent) => string
 
-const time = (field: Field | undefined): string => formatDuration(Number(field ?? 0))
+const time = (field: RecordedField | undefined): string => formatDuration(Number(field ?? 0))
 const calls = (count: number): string => `${count} ${count === 1 ? 'call' : 'calls'}`
 
 const phrases: { readonly [T in Exclude<RecordedType, 'miss'>]: Phrase } = {
@@ -95,7 +95,7 @@ function invalidatePhrase({ how, tags }: Fields): string {
   return how === 'delete' ? 'deleted' : 'expired by hand'
 }
 
-function tagNames(tags: Field | undefined): string {
+function tagNames(tags: RecordedField | undefined): string {
   const names = Array.isArray(tags) ? (tags as readonly string[]) : []
   return `${names.length === 1 ? 'tag' : 'tags'} ${names.join(', ')}`
 }
@@ -122,6 +122,6 @@ export function failureText({ name, code, message }: Failure): string {
   return `${name}${code === undefined ? '' : ` ${code}`}${message === undefined ? '' : `: ${message}`}`
 }
 
-export function holderName(pid: Field | undefined, host: Field | undefined): string {
+export function holderName(pid: RecordedField | undefined, host: RecordedField | undefined): string {
   return pid === undefined ? 'another process' : `pid ${String(pid)} on ${String(host)}`
 }

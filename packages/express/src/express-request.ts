@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Matched, NodeExchange, type Recording, type QueryParser } from '@cattlegrid/http'
+import { type MatchedRoute, NodeExchange, type Recording, type QueryParser } from '@cattlegrid/http'
 import { notePassedErrors } from './passed-errors.ts'
 import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
@@ -54,7 +54,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     return route === undefined ? undefined : routePattern(route, app, this.#baseUrl)
   }
 
-  get matched(): Matched | undefined {
+  get matched(): MatchedRoute | undefined {
     const { app, route } = this.req
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined

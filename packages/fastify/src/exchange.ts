@@ -4,7 +4,7 @@ import {
   discardPayload,
   type Exchange,
   type HeaderFields,
-  type Matched,
+  type MatchedRoute,
   type Recording,
   type UrlRewrite,
   type PassedError,
@@ -104,7 +104,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return this.request.routeOptions.url
   }
 
-  get matched(): Matched | undefined {
+  get matched(): MatchedRoute | undefined {
     if (this.#folded === undefined) return undefined
     return { pattern: this.#folded, base: '' }
   }

@@ -3,7 +3,7 @@ import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
-import type { Matched } from './request/request-key.ts'
+import type { MatchedRoute } from './request/request-key.ts'
 import type { UrlRewrite } from './request/url-rewrite.ts'
 
 /** An error for the framework's error handling. */
@@ -33,7 +33,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
   /** The pattern of the route, with that of its mount point, as the app declares them; undefined where the cache stands before the routes. */
   readonly pattern?: string | undefined
   /** The route's pattern, where the framework ignores the case of a path or its trailing slash. */
-  readonly matched?: Matched | undefined
+  readonly matched?: MatchedRoute | undefined
   /**
    * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is part of the key, and so must be the
    * same in every process and at every start.

@@ -1,4 +1,4 @@
-export type { Argument } from './link/client.ts'
+export type { RedisArgument } from './link/client.ts'
 export type { IoRedis } from './link/ioredis.ts'
 export type { IoRedisCluster } from './link/ioredis-cluster.ts'
 export type { AnyRedisClient } from './link/link-to.ts'

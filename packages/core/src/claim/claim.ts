@@ -4,7 +4,7 @@ import { type Call, lastCall, noteAndJudge, type TimedRead } from '../flight/cal
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
 import { leaseId } from '../events/lease-holder.ts'
-import type { Abandoned } from '../load.ts'
+import type { AbandonReason } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Settled } from '../flight/flight-waiters.ts'
@@ -213,7 +213,7 @@ class Claim implements FlightStep {
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */
-  async #giveUp(answer: Acquire, why: Abandoned): Promise<void> {
+  async #giveUp(answer: Acquire, why: AbandonReason): Promise<void> {
     if (answer.kind === 'lead') await this.#services.store.release(answer.lease, { kind: 'handover' })
     settleAbandoned(this.#flight, why)
   }
@@ -265,7 +265,7 @@ class Claim implements FlightStep {
     this.#settleAnswered({ kind: 'failed', error, mayServeStale: true }, 'cooling')
   }
 
-  #settleAnswered(result: Settled, why: Abandoned): void {
+  #settleAnswered(result: Settled, why: AbandonReason): void {
     this.#flight.settleAnswered(result, { kind: 'abandoned', why }, this.#answersUntil)
   }
 

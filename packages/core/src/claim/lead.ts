@@ -1,4 +1,4 @@
-import { type Abandoned, ABSENT, type Outcome } from '../load.ts'
+import { type AbandonReason, ABSENT, type Outcome } from '../load.ts'
 import { ZERO_TTL } from '../options/parse-call-options.ts'
 import { warnOfMissingIn } from '../flight/name-check.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
@@ -90,7 +90,7 @@ class LeasedLoad {
     return outcome
   }
 
-  async #abandon(why: Abandoned): Promise<Outcome> {
+  async #abandon(why: AbandonReason): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
     settleAbandoned(this.#flight, why)
     await releasing

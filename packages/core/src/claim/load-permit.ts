@@ -2,11 +2,13 @@ import { Deferred } from '../flight/deferred.ts'
 import { type LeaseWaiter, POLL_INTERVAL } from '../flight/lease-waiters.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
-import type { Abandoned } from '../load.ts'
+import type { AbandonReason } from '../load.ts'
 
 /** `waited`: the permit came; or a notice or the poll interval did, and the flight still queues. What was read before may be out of date. */
 export type PermitAnswer =
-  { readonly kind: 'acquired' } | { readonly kind: 'waited' } | { readonly kind: 'refused'; readonly why: Abandoned }
+  | { readonly kind: 'acquired' }
+  | { readonly kind: 'waited' }
+  | { readonly kind: 'refused'; readonly why: AbandonReason }
 
 interface QueuedPermit {
   readonly ended: Promise<void>

@@ -1,11 +1,11 @@
 import { ClosedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
-import type { Abandoned, Outcome } from '../load.ts'
+import type { AbandonReason, Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { isOwnAbort } from './load-error.ts'
 
 /** Settles a flight that ends without a result: its callers read again, unless the cache was closed. */
-export function settleAbandoned(flight: Flight, why: Abandoned): void {
+export function settleAbandoned(flight: Flight, why: AbandonReason): void {
   const result =
     why === 'closed'
       ? { kind: 'failed' as const, error: new ClosedError(), mayServeStale: false }

@@ -7,7 +7,7 @@ import { normalEncoding, sortedQuery } from './query.ts'
 import { selectingValue } from '../fields/selecting-value.ts'
 
 /** The route that a framework matched, where it ignores the case of a path or its trailing slash. */
-export interface Matched {
+export interface MatchedRoute {
   /** As declared, such as `/products/:id`. */
   readonly pattern: string
   /** The mount point of the router: as declared, where the framework ignores its case. */
@@ -22,7 +22,7 @@ export interface KeyParts {
   readonly target: string
   /** The target as other layers have rewritten it. */
   readonly routed?: string | undefined
-  readonly matched?: Matched | undefined
+  readonly matched?: MatchedRoute | undefined
   readonly place: string
   /** True if the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
   readonly decodesPath: boolean

@@ -1,4 +1,4 @@
-import type { Argument, Client, ReplyForm, Server } from './client.ts'
+import type { RedisArgument, Client, ReplyForm, Server } from './client.ts'
 import { type KeyGroup, type Link, oneGroup, type SubscriberConnection } from './link.ts'
 
 /** A link to one server. */
@@ -27,7 +27,7 @@ export class ClientLink implements Link {
     return this.#client.status.error
   }
 
-  send(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(_key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return this.#client.send(args, form)
   }
 

@@ -1,14 +1,14 @@
 import type { ConnectionStatus } from './connection-status.ts'
 
 /** A word of a command. */
-export type Argument = string | Buffer
+export type RedisArgument = string | Buffer
 
 /** How bulk replies are returned: as strings, or as bytes, because a string would lose those that are not UTF-8. */
 export type ReplyForm = 'text' | 'bytes'
 
 /** Sends commands to one server. */
 export interface Server {
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown>
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
 }
 
 /** A client of one server, whichever package made it. Commands sent in the same tick arrive in order. */

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import type { Argument, Client, ReplyForm, Server } from './client.ts'
+import type { RedisArgument, Client, ReplyForm, Server } from './client.ts'
 import type { ConnectionStatus } from './connection-status.ts'
 import { keySlot } from './key-slot.ts'
 import {
@@ -28,7 +28,7 @@ export interface ClusterClient {
   /** Connects to a master that is not ready, or searches for one where none is known: a later step finds it. */
   connectTo(master: ClusterMaster | undefined): void
   /** Sends a command to the master of the key, and follows redirections. */
-  sendRedirected(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
+  sendRedirected(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
   /** Calls `listener` once the cluster is connected. Returns a function that cancels this. */
   onceReady(listener: () => void): () => void
 }
@@ -75,7 +75,7 @@ export class ClusterLink implements Link {
     return this.#cluster.status.error
   }
 
-  async send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  async send(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     try {
       return await this.#masterOf(key).send(args, form)
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import type { Argument, Client, ReplyForm } from './client.ts'
+import type { RedisArgument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import {
@@ -23,8 +23,8 @@ export interface IoRedisCluster {
   /** The addresses of the nodes of each slot, its master first. */
   readonly slots: readonly (readonly string[])[]
   nodes(role?: 'master'): readonly IoRedis[]
-  call(command: string, ...args: Argument[]): Promise<unknown>
-  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
+  call(command: string, ...args: RedisArgument[]): Promise<unknown>
+  callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>
   refreshSlotsCache(): void
   duplicate(startupNodes?: never[], override?: object): IoRedisCluster
   connect(): Promise<unknown>
@@ -70,7 +70,7 @@ export class OwnIoRedisCluster implements ClusterClient {
     this.#connection.client?.connectTo(master)
   }
 
-  async sendRedirected(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  async sendRedirected(_key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     const { client } = this.#connection
     if (client === undefined)
       throw new NotExecutedError('The store has no connection to the cluster', this.status.error)
@@ -162,7 +162,7 @@ class MadeCluster implements Connectable {
     else if (master === undefined && this.#cluster.status === 'ready') this.#cluster.refreshSlotsCache()
   }
 
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return callIoRedis(this.#cluster, args, form)
   }
 

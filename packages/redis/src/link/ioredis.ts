@@ -1,6 +1,6 @@
 import type { Runtime } from '@cattlegrid/core/extend'
 import {
-  type Argument,
+  type RedisArgument,
   type ClientEvent,
   type ConnectableClient,
   type ReplyForm,
@@ -18,8 +18,8 @@ export interface IoRedis {
   readonly options: object
   /** The socket of the present connection. */
   readonly stream?: { unref(): unknown }
-  call(command: string, ...args: Argument[]): Promise<unknown>
-  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
+  call(command: string, ...args: RedisArgument[]): Promise<unknown>
+  callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
   ssubscribe?(...channels: string[]): Promise<unknown>
   duplicate(override?: object): IoRedis
@@ -83,7 +83,7 @@ export class IoRedisClient implements ConnectableClient {
     return this.#client.status === 'ready'
   }
 
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return callIoRedis(this.#client, args, form)
   }
 
@@ -132,7 +132,7 @@ export class IoRedisClient implements ConnectableClient {
 
 export function callIoRedis(
   client: Pick<IoRedis, 'call' | 'callBuffer'>,
-  [command = '', ...args]: readonly Argument[],
+  [command = '', ...args]: readonly RedisArgument[],
   form: ReplyForm,
 ): Promise<unknown> {
   // A cluster finds the keys of a command by its name in lower case.

@@ -1,5 +1,5 @@
 import { type Away, awayBecause } from '@cattlegrid/core/extend'
-import type { Argument, ConnectableClient, ReplyForm, Server } from './client.ts'
+import type { RedisArgument, ConnectableClient, ReplyForm, Server } from './client.ts'
 import { codeOf, reasonOf, toldError } from './connection-error.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
@@ -57,7 +57,7 @@ export interface Link {
   /** Why it is not ready; undefined if that is unknown. */
   readonly lastError: unknown
   /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
-  send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
+  send(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
   /** The nodes over which the keys are spread: a script cannot use any two keys. Undefined for one server. */

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import type { Argument, Client, ReplyForm } from './client.ts'
+import type { RedisArgument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
@@ -21,7 +21,7 @@ export interface RedisCluster {
   sendCommand(
     firstKey: string | undefined,
     isReadonly: boolean,
-    args: readonly Argument[],
+    args: readonly RedisArgument[],
     options?: SendOptions,
   ): Promise<unknown>
   on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
@@ -65,7 +65,7 @@ export class NodeRedisCluster implements ClusterClient {
     if (master instanceof NodeRedisMaster && master.client === undefined) void this.#connect(master.node)
   }
 
-  sendRedirected(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  sendRedirected(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return this.#cluster.sendCommand(key, false, args, SEND_OPTIONS[form])
   }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '@cattlegrid/core/extend'
 import {
-  type Argument,
+  type RedisArgument,
   type ClientEvent,
   type ConnectableClient,
   type ReplyForm,
@@ -20,7 +20,7 @@ export interface SendOptions {
 export interface RedisClient {
   readonly isOpen: boolean
   readonly isReady: boolean
-  sendCommand(args: readonly Argument[], options?: SendOptions): Promise<unknown>
+  sendCommand(args: readonly RedisArgument[], options?: SendOptions): Promise<unknown>
   withCommandOptions?(options: SendOptions): RedisClient
   duplicate(): RedisClient
   connect(): Promise<unknown>
@@ -73,7 +73,7 @@ export class NodeRedisClient implements ConnectableClient {
     return this.#client.isReady
   }
 
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return this.#sender.sendCommand(args, SEND_OPTIONS[form])
   }
 

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import { type Argument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
+import { type RedisArgument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { OwnConnection } from './own-connection.ts'
@@ -56,7 +56,7 @@ export class OwnClient implements Client {
     return this.#connection.client?.duplicatesReconnect === true
   }
 
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     const reply = this.#madeClient().send(args, form)
     this.#watchdog?.watch(reply)
     return reply

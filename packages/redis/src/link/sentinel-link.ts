@@ -1,4 +1,4 @@
-import type { Argument, ReplyForm, Server } from './client.ts'
+import type { RedisArgument, ReplyForm, Server } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { type SubscriberConnection, type KeyGroup, type Link, oneGroup } from './link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
@@ -10,7 +10,7 @@ export interface RedisSentinel {
   readonly isReady: boolean
   /** Undefined while no connection to a master is ready. */
   getMasterNode(): { readonly host: string; readonly port: number } | undefined
-  sendCommand(isReadonly: boolean, args: readonly Argument[], options?: SendOptions): Promise<unknown>
+  sendCommand(isReadonly: boolean, args: readonly RedisArgument[], options?: SendOptions): Promise<unknown>
   /** Runs `run` with the client of the master: at once, where a connection is reserved and ready. */
   _execute(isReadonly: boolean, run: (client: RedisClient) => Promise<unknown>): Promise<unknown>
   /** Since `redis` 6. */
@@ -56,7 +56,7 @@ export class SentinelLink implements Link {
     return this.#sentinel.isReady && this.#sentinel.getMasterNode() !== undefined
   }
 
-  send(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(_key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     return this.#server.send(args, form)
   }
 

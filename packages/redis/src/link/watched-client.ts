@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import type { Argument, Client, ConnectableClient, ReplyForm } from './client.ts'
+import type { RedisArgument, Client, ConnectableClient, ReplyForm } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NodeRedisClient, type RedisClient } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
@@ -53,7 +53,7 @@ class WatchedClient implements Client {
     return this.#client.isReady || this.#substitute.isReady
   }
 
-  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+  send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     if (this.#substitute.isReady) return this.#substitute.send(args, form)
     const reply = this.#client.send(args, form)
     // One at a time, because to watch each would cost every hit a promise. Replies arrive in order.

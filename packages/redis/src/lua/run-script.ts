@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Argument } from '../link/client.ts'
+import type { RedisArgument } from '../link/client.ts'
 import { deniedCommand } from '../link/denied-commands.ts'
 import type { Link } from '../link/link.ts'
 
@@ -25,7 +25,7 @@ export async function runScript(
   link: Link,
   { sha, source }: Script,
   keys: ScriptKeys,
-  args: readonly Argument[],
+  args: readonly RedisArgument[],
   onDenied: (error: unknown) => void = () => undefined,
   maySendAgain: () => boolean = () => true,
 ): Promise<unknown> {

@@ -7,7 +7,7 @@ import {
 } from '@cattlegrid/core/extend'
 import { type EncodedRecord, wholeMs } from '../entries/record.ts'
 import { encodeKeyState, failureOf, holderOf, PROCESS_NAME } from '../leases/lease-value.ts'
-import type { Argument } from '../link/client.ts'
+import type { RedisArgument } from '../link/client.ts'
 import type { DeniedCommands } from '../link/denied-commands.ts'
 import type { Link } from '../link/link.ts'
 import { keyMessage, tagList } from '../notices/wake-message.ts'
@@ -225,7 +225,7 @@ export class Scripts {
   async #run(
     name: keyof typeof scripts,
     keys: ScriptKeys,
-    args: readonly Argument[],
+    args: readonly RedisArgument[],
     maySendAgain?: () => boolean,
   ): Promise<unknown> {
     const onDenied = (error: unknown): void => this.#denied.note(error)

@@ -36,7 +36,6 @@ const VERBS = [
   'get stale',
   'read',
   'getMany',
-  'has',
   'inspect',
 ] as const
 
@@ -119,8 +118,6 @@ async function seenBy(cache: Cache, [verb, , key, tag]: Step, value: object): Pr
     }
     case 'getMany':
       return await cache.getMany(both)
-    case 'has':
-      return await cache.has(key)
     case 'inspect': {
       const { state, lease, waitersHere } = (await cache.inspect(key)) ?? {}
       return [state, lease, waitersHere]
