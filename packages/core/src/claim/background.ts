@@ -45,7 +45,7 @@ export class Background {
     return flight
   }
 
-  /** One attempt per entry that begins, whatever its outcome: until the entry is stale, later calls are hits again, also from the near cache. */
+  /** An entry gets one attempt that begins; one refused by a limit does not count. Until the entry is stale, later calls are hits again, also from the near cache. */
   #noteAttempt(key: string, entry: Entry, refresh: Flight | undefined): void {
     const { earlyRefresh } = this.#coordinator.services
     earlyRefresh.noteAttempt(key, entry)

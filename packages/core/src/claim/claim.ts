@@ -22,12 +22,13 @@ const MAX_CHANGES = 8
 /** That pause, ms. */
 const CHANGE_PAUSE = 50
 
-/** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
+/** Claims the key for a flight: acquires the lease, then leads, follows, loads alone or gives up. Always settles the flight, and never rejects. */
 export function claim(flight: Flight, call: Call, storeRead: TimedRead, coordinator: LoadCoordinator): Promise<void> {
-  return new Claim(flight, call, coordinator).run(storeRead)
+  return new FlightRun(flight, call, coordinator).run(storeRead)
 }
 
-class Claim implements FlightStep {
+/** One flight from its first acquire to its end. What it reaches is a claim: a value, the lead, or the right to load alone. */
+class FlightRun implements FlightStep {
   readonly #flight: Flight
   readonly #call: Call
   readonly #coordinator: LoadCoordinator
@@ -41,7 +42,7 @@ class Claim implements FlightStep {
   /** The last call that had begun when the present step was sent: its answer counts for that one and those before. */
   #answersUntil = 0
   /** The moment from which `storeTimeout` counts: steps without a wait between them share one. Undefined for a background flight, whose steps have one each. */
-  #since: number | undefined
+  #storeTimeoutFrom: number | undefined
   /** True once it has waited for another flight's lease. */
   #followed = false
 
@@ -76,16 +77,17 @@ class Claim implements FlightStep {
 
   async run(first: TimedRead): Promise<void> {
     let { read } = first
-    this.#since = first.sentAt
+    this.#storeTimeoutFrom = first.sentAt
     try {
       for (;;) {
         // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
         const answer = await this.#permit.acquireFor(this.#flight)
+        // Of the store's answers, `changed`, and `held` after the wait for that lease, leave the flight unsettled; so does a wait for the permit.
         if (answer.kind === 'acquired') await this.#acquireAndHandle(read)
         else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
         if (this.#flight.settled) return
-        // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
-        if (answer.kind === 'waited') this.#since = this.#services.runtime.elapsed()
+        // These read again: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+        if (answer.kind === 'waited') this.#restartStoreTimeout()
         read = await this.#readAgain()
         if (this.#flight.settled) return
       }
@@ -106,8 +108,8 @@ class Claim implements FlightStep {
 
   async #acquireAndHandle(read: Read): Promise<void> {
     if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
-    // Where no copy of its result is kept, each flight of the key would load after the other.
-    if (read.away !== undefined && !this.#isOnlyFlight()) return settleAbandoned(this.#flight, 'away')
+    // The store is away, and the outage store may keep no copy: without this, detached flights of the key would load one after another.
+    if (read.away !== undefined && !this.#takeJoinablePlace()) return settleAbandoned(this.#flight, 'away')
     if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
       return settleAbandoned(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.elapsed()
@@ -118,7 +120,7 @@ class Claim implements FlightStep {
     const leads = answer.kind === 'lead' && entry !== undefined
     await this.#handle(
       answer,
-      leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#stepsSince) : entry,
+      leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#storeTimeoutFrom) : entry,
     )
   }
 
@@ -127,7 +129,7 @@ class Claim implements FlightStep {
     const { store, runtime } = this.#services
     const { codec } = this.#call.settings
     this.#answersUntil = lastCall()
-    const read = await store.read(this.#call.storedKey, codec, { since: this.#stepsSince })
+    const read = await store.read(this.#call.storedKey, codec, { since: this.#storeTimeoutFrom })
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
     // Its callers read again, each for itself.
     if (this.#coordinator.paused) {
@@ -139,9 +141,8 @@ class Claim implements FlightStep {
     return read
   }
 
-  /** A background refresh has a store budget of its own, since no caller waited when it began. */
-  get #stepsSince(): number | undefined {
-    return this.#flight.background ? undefined : this.#since
+  #restartStoreTimeout(): void {
+    if (!this.#flight.background) this.#storeTimeoutFrom = this.#services.runtime.elapsed()
   }
 
   #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
@@ -153,7 +154,7 @@ class Claim implements FlightStep {
       away: read.away !== undefined,
       wake: !background,
       maxCooldown: settings.cooldown.max,
-      since: this.#stepsSince,
+      since: this.#storeTimeoutFrom,
     })
   }
 
@@ -202,14 +203,14 @@ class Claim implements FlightStep {
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
   async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
     const flight = this.#flight
-    if (!this.#isOnlyFlight()) return settleAbandoned(flight, 'away')
+    if (!this.#takeJoinablePlace()) return settleAbandoned(flight, 'away')
     emitAway(this.#services.events, this.#call.storedKey, step, away)
     return await loadUnleased(flight, this.#call, 'away', this.#services, this.#permit)
   }
 
-  /** False if the callers of this flight can join another one of the key. */
-  #isOnlyFlight(): boolean {
-    return this.#flight.background || this.#coordinator.flights.makeJoinable(this.#flight)
+  /** Lets later calls join this flight. False if another flight of the key has that place: the callers of this one can join that. A background flight needs no place: nobody waits. */
+  #takeJoinablePlace(): boolean {
+    return this.#flight.background || this.#coordinator.flights.takeJoinablePlace(this.#flight)
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */
@@ -225,7 +226,7 @@ class Claim implements FlightStep {
       this.#suppressRefresh(entry, remaining)
       return settleAbandoned(this.#flight, 'held')
     }
-    if (!this.#coordinator.flights.makeJoinable(this.#flight)) return settleAbandoned(this.#flight, 'held')
+    if (!this.#coordinator.flights.takeJoinablePlace(this.#flight)) return settleAbandoned(this.#flight, 'held')
     const { storedKey: key } = this.#call
     const { id: flight, call } = this.#flight
     if (events.hasListeners('follow')) events.emit('follow', { key, call, flight, remaining, holder })
@@ -247,12 +248,11 @@ class Claim implements FlightStep {
 
   /** Waits as a follower, without a permit: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
-    const { runtime } = this.#services
     this.#permit.release()
     this.#flight.beginWait(POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitForNotice(remaining)) ?? 'timer'
     this.#flight.endWait()
-    this.#since = runtime.elapsed()
+    this.#restartStoreTimeout()
     return wokenBy
   }
 

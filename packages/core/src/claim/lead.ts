@@ -52,9 +52,7 @@ class LeasedLoad {
     this.#lease = lease
     this.#services = services
     const { loadTimeout, leaseDuration: duration, maxHold } = call.settings
-    // The holder of a claim must renew its lease; a loader cannot, so its lease lasts at least as long as it may run.
-    const longest = call.handOut === undefined ? loadTimeout + duration : duration
-    this.#term = new LeaseTerm(lease, { duration, maxHold: maxHold ?? longest }, services)
+    this.#term = new LeaseTerm(lease, { duration, maxHold: maxHold ?? loadTimeout + duration }, services)
     this.#load = new LoadRun(call, services, permit, (mark) => this.#markUnshareable(mark))
   }
 

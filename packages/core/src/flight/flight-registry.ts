@@ -1,4 +1,4 @@
-import type { Flight, Generation } from './flight.ts'
+import type { Flight, InvalidationCount } from './flight.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
@@ -10,11 +10,12 @@ interface RunningFlight {
   index: number
 }
 
-/** Holds at most one joinable refresh per key, and detaches it and the key's read. A refresh that ends removes itself only if no later one has taken its key. */
+/** The flights of this process. Each key has one joinable place; the flight in it is joined by later calls, until an invalidation or its end takes the place away. */
 export class FlightRegistry {
   readonly #reads: SharedReads
-  readonly #refreshes = new SlotMap<Flight>()
-  readonly #generation: Generation = { current: 0 }
+  /** By key: the flight in the joinable place. */
+  readonly #places = new SlotMap<Flight>()
+  readonly #invalidations: InvalidationCount = { current: 0 }
   /** In no order. */
   readonly #running: RunningFlight[] = []
 
@@ -29,14 +30,14 @@ export class FlightRegistry {
 
   /** The key's refresh, if a call may join it. */
   joinable(key: string): Flight | undefined {
-    const flight = this.#refreshes.get(key)
+    const flight = this.#places.get(key)
     return flight?.joinable === true ? flight : undefined
   }
 
   /** Registers a flight until `run`, which must not reject, settles. */
   register(flight: Flight, run: Promise<void>): void {
-    flight.joinGeneration(this.#generation)
-    if (flight.joinable) this.#refreshes.set(flight.key, flight)
+    flight.countInvalidationsFrom(this.#invalidations)
+    if (flight.joinable) this.#places.set(flight.key, flight)
     const end = run.then(() => {
       this.#end(running)
     })
@@ -46,7 +47,8 @@ export class FlightRegistry {
 
   #end(ended: RunningFlight): void {
     const { flight, index } = ended
-    if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
+    // Only its own place: a later flight may have taken it.
+    if (this.#places.get(flight.key) === flight) this.#places.delete(flight.key)
     const last = this.#running.pop()
     if (last === undefined || last === ended) return
     this.#running[index] = last
@@ -54,30 +56,30 @@ export class FlightRegistry {
   }
 
   /**
-   * Keeps later calls from joining anything of the key that began before its invalidation. Spares a flight that waits for a lease or a permit: it reads or
-   * loads only after the wait.
+   * Keeps later calls from joining anything of the key that began before its invalidation. A flight that waits for a lease or a permit keeps its place: it
+   * reads again after the wait.
    */
   detach(key: string): void {
     this.#reads.forget(key)
-    const flight = this.#refreshes.get(key)
-    if (flight === undefined || flight.waiting) return
-    flight.detach()
-    this.#refreshes.delete(key)
+    if (this.#places.get(key)?.waiting !== true) this.#places.delete(key)
   }
 
-  /** As `detach`, for every key, without a visit to any. Spares also a flight whose late joiners read again. */
+  /** As `detach`, for every key, without a visit to any: `Flight.joinable` compares the count. */
   detachAll(): void {
     this.#reads.forgetAll()
-    this.#generation.current += 1
+    this.#invalidations.current += 1
   }
 
   /**
-   * Makes a flight that is about to load without the store, or to wait for the lease, the joinable one of its key. False when another flight has that place.
-   * Nothing else keeps detached flights of one key from loading, or waiting, side by side.
+   * Gives the joinable place to a flight that is about to load without the store, or to wait for the lease. It may have lost the place to an invalidation, but
+   * what it begins now comes later. False if another flight has the place: its callers can join that one. Nothing else keeps flights of one key from loading,
+   * or waiting, side by side.
    */
-  makeJoinable(flight: Flight): boolean {
+  takeJoinablePlace(flight: Flight): boolean {
     const joinable = this.joinable(flight.key)
-    if (joinable === undefined) this.#refreshes.set(flight.key, flight.reattach())
-    return joinable === undefined || joinable === flight
+    if (joinable !== undefined) return joinable === flight
+    flight.countInvalidationsFrom(this.#invalidations)
+    this.#places.set(flight.key, flight)
+    return true
   }
 }

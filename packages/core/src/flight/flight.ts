@@ -15,8 +15,8 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
-/** The number of invalidations of unknown keys: a flight that read or loads since an earlier one takes no joiner. */
-export interface Generation {
+/** The number of invalidations whose keys nobody knows: of tags, or of everything. Flights compare it, so that none of these visits a flight. */
+export interface InvalidationCount {
   current: number
 }
 
@@ -27,9 +27,10 @@ type Phase = 'acquiring' | 'waiting' | 'loading'
 /**
  * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
  * - the owner: the flight runs its loader;
- * - early joiners, that joined before the load began, or as `early joiner`;
- * - late joiners, that joined while it ran. An invalidation may lie between the start of the load and their call, so they get the value only
- *   after the store has accepted the end of the lease, and otherwise read again. While the store does not answer they get it too: no read could tell more.
+ * - early joiners, that joined before `beginLoad`, or as `early joiner`;
+ * - late joiners, that joined after it. An invalidation may lie between the start of the load and their call, so they get a value only after the
+ *   store has accepted the end of the lease, and otherwise read again; while the store is away they get it, since no read could tell more. An error
+ *   reaches them at once. "How a load ends" in docs/architecture.md has every case.
  */
 export class Flight {
   readonly key: string
@@ -45,9 +46,9 @@ export class Flight {
   #awaitedOutcome: Deferred<Outcome> | undefined
   #phase: Phase = 'acquiring'
   #detached = false
-  #generation: Generation | undefined
-  /** The generation in which it began, or read again after its last wait. */
-  #since = 0
+  #invalidations: InvalidationCount | undefined
+  /** Their number when the flight took the joinable place of its key. */
+  #invalidationsBefore = 0
   #loadBeganAt = Infinity
   #notifyInterval = Infinity
   #keepsRunning = false
@@ -80,23 +81,22 @@ export class Flight {
     return this.#outcome !== undefined
   }
 
-  /** True while later calls may join. */
-  get joinable(): boolean {
-    return !this.#detached && (this.#sparedByInvalidations || this.#since === (this.#generation?.current ?? 0))
-  }
-
   /**
-   * True while an invalidation makes nothing wrong that a later call would get: it waits for a lease or a permit, and reads or loads only after the wait; or
-   * its late joiners read again, and nothing else keeps unleased loads of a key from running side by side.
+   * True while later calls may join the flight that has the joinable place. After an invalidation of unknown keys they may only if nothing from before reaches
+   * them: while the flight waits, because it reads again after the wait; or once its late joiners read again. That keeps unleased loads of a key from
+   * running side by side.
    */
-  get #sparedByInvalidations(): boolean {
-    return this.waiting || this.#lateJoinersReadAgain
+  get joinable(): boolean {
+    if (this.#detached) return false
+    return (
+      this.waiting || this.#lateJoinersReadAgain || this.#invalidationsBefore === (this.#invalidations?.current ?? 0)
+    )
   }
 
-  /** From now on each new generation detaches it, unless it is spared. */
-  joinGeneration(generation: Generation): void {
-    this.#generation = generation
-    this.#since = generation.current
+  /** The flight takes the joinable place of its key: what it begins from now on comes after the `invalidations` so far. */
+  countInvalidationsFrom(invalidations: InvalidationCount): void {
+    this.#invalidations = invalidations
+    this.#invalidationsBefore = invalidations.current
   }
 
   /** The reason why a load that has not begun must not begin: the cache was closed, or all callers left and none relies on the load. */
@@ -182,16 +182,9 @@ export class Flight {
     this.#keepsRunning = true
   }
 
-  /** Keeps later calls from joining. */
+  /** Keeps later calls from joining, for good: the load is about to end, or is for its owner alone. */
   detach(): void {
     this.#detached = true
-  }
-
-  /** Lets later calls join again: its load begins only now, after the invalidation that detached it. */
-  reattach(): this {
-    this.#detached = false
-    this.#since = this.#generation?.current ?? 0
-    return this
   }
 
   /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
@@ -228,12 +221,13 @@ export class Flight {
     this.#lateJoinersReadAgain = true
   }
 
+  /** The load begins: at the grant of its lease, or when it is known that there is none. The shared loader of a batch is called later than that. */
   beginLoad(now: number): void {
     this.#phase = 'loading'
     this.#loadBeganAt = now
   }
 
-  /** True once its loader runs or has run. */
+  /** True once its load runs or has run. */
   get loadBegan(): boolean {
     return this.#phase === 'loading'
   }

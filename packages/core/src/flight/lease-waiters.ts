@@ -11,18 +11,18 @@ const EXPIRY_JITTER = 10
 export class LeaseWaiter {
   readonly #all: LeaseWaiters
   #noticed = false
-  /** The number of notices about every key when it was registered, or when its last wait ended. */
-  #since: number
+  /** The number of notices about all keys when it was registered, or when its last wait ended. */
+  #noticesBefore: number
   #waiting: Deferred<'notice' | 'timer'> | undefined
 
   constructor(all: LeaseWaiters) {
     this.#all = all
-    this.#since = all.noticesToAll
+    this.#noticesBefore = all.noticesToAll
   }
 
   /** True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`. */
   get noticed(): boolean {
-    return this.#noticed || this.#since !== this.#all.noticesToAll
+    return this.#noticed || this.#noticesBefore !== this.#all.noticesToAll
   }
 
   /** Ends the wait; when none runs, ends the next one at once. */
@@ -46,7 +46,7 @@ export class LeaseWaiter {
     cancel?.()
     allWaiting.delete(this)
     this.#noticed = false
-    this.#since = this.#all.noticesToAll
+    this.#noticesBefore = this.#all.noticesToAll
     return wokenBy
   }
 }

@@ -89,7 +89,7 @@ class Claiming implements HandOut {
     return held.result
   }
 
-  /** The call was served what others have stored or loaded. A stale entry is this call's to refresh, if the flight that it began behind it gets the lease. */
+  /** The call was served what others have stored or loaded. It waits for the refresh of a stale entry only if this call began that refresh: its flight may bring the lead. */
   onServed(served: Served): void {
     const { refresh } = served
     const onValue = (): void => this.#resolve(valueOf(served))
