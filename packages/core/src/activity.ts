@@ -1,4 +1,4 @@
-/** So many hits, by the copy of the entry that answered them. */
+/** Numbers of hits, by the copy of the entry that answered them. */
 export interface HitCounts {
   readonly store: number
   readonly near: number

@@ -151,7 +151,7 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
   return new ReadEntry(content, state, from)
 }
 
-/** The state of an entry that is written at `now`. Whole ms: a number with a fraction would be an object of its own in the heap. */
+/** The state of an entry that is written at `now`. Whole ms: V8 allocates an object for a number with a fraction. */
 export function writtenState(
   { ttl, loadTime }: NewEntry,
   { version, tagSeq, size }: Pick<EntryState, 'version' | 'tagSeq' | 'size'>,

@@ -21,14 +21,14 @@ export function clientSettingsWarning(client: AnyRedisClient, namespace: string)
   return problems.length === 0 ? undefined : `The Redis client given to redisStore: ${problems.join('; ')}. ${PAGE}.`
 }
 
-/** A cluster has no options of its own to read: those of its nodes are read once it is connected. */
+/** A cluster has no options to read: those of its nodes are read once it is connected. */
 function settingsOf(client: object): ClientSettings | undefined {
   if ('masters' in client) {
     const { masters } = client as { readonly masters: readonly { readonly client?: object | undefined }[] }
     const connected = masters.find((node) => node.client !== undefined)?.client
     return connected && settingsOf(connected)
   }
-  // ioredis has options of other names, and the store's own connections have settings of their own.
+  // ioredis has options of other names, and the store's own connections have other settings.
   return (client as { readonly options?: ClientSettings }).options
 }
 

@@ -10,7 +10,7 @@ const QUESTION = /^ask ([\w-]{22}) (.+)$/s
 /** That of a key with 100 tags of 256 characters, of which JSON makes up to six of each. An unread question would make its process look frozen. */
 const LONGEST_QUESTION = 200_000
 const LIMITS: AnswerLimits = { keepFor: 10_000, most: 1000 }
-/** So many questions are answered within a second: anyone who may publish can ask. */
+/** Number of questions that are answered within a second: anyone who may publish can ask. */
 const MOST_PER_SECOND = 20
 /** The time between two looks at the answers, ms. */
 const LOOK_INTERVAL = 20

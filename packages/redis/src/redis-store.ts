@@ -34,7 +34,7 @@ import { readTagNumbers } from './tags/tag-numbers.ts'
 
 /**
  * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With `client`, it never connects or closes that client, and
- * opens one more connection for wake-ups; of an ioredis client it takes the settings, and sends its commands over a connection of its own, too. With `url`, it
+ * opens one more connection for wake-ups; of an ioredis client it takes the settings, and sends its commands over a connection that it opens, too. With `url`, it
  * creates its own client, which `close` closes. Several caches may use one store: it is
  * closed with the last of them.
  *

@@ -8,7 +8,7 @@ import type { Settings } from '../options/settings.ts'
 import { Batch } from './batch.ts'
 import type { ManyLoader } from './many-loader.ts'
 
-/** So many keys are looked up at once. Those of more would hold their leases while the others still ask for theirs, and the renewals would cost more than the loads. */
+/** Number of keys that are looked up at once. With more, the first would hold their leases while the last ask for theirs, and the renewals would cost more than the loads. */
 const MOST_AT_ONCE = 2000
 
 /** The arguments of one `getOrSetMany`. `keys` pairs each requested key with its stored key. */

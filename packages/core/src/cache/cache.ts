@@ -47,8 +47,8 @@ export interface Cache {
   /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**
-   * Returns a view of this cache with other default options, which are checked once instead of at every call, and with a limit of its own
-   * if `maxLoads` is given. The view shares everything else: entries, loads, limits, events, `pause`, `close`.
+   * Returns a view of this cache with other default options, which are checked once instead of at every call. With `maxLoads`, it has a separate
+   * limit. The view shares everything else: entries, loads, limits, events, `pause`, `close`.
    *
    * @example
    * const prices = cache.with({ ttl: '10s', maxLoads: 4 })

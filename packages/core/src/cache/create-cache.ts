@@ -67,7 +67,7 @@ function wireCache(setup: CacheSetup): Cache {
 /** A store in this process that goes by another time than its cache: what it stores is gone at once, or never. */
 function warnOfOtherTime({ store, runtime }: CacheSetup, events: Events): void {
   const { runtime: own } = (store ?? {}) as { readonly runtime?: Runtime }
-  // Each copy of this package has a system runtime of its own.
+  // Each copy of this package has its own system runtime.
   if (own === undefined || runtime === systemRuntime || own.now === runtime.now) return
   const message =
     'The memory store and its cache have two sources of time. Give both the same: createCache({ runtime, store: memoryStore({ runtime }) }).'

@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 
-/** So many parts of a value are looked at: the check must cost less than the encoding, and end on cycles. */
+/** Number of parts of a value that are checked: fewer than the encoding visits, and finite on cycles. */
 const MOST_PARTS = 2_000
 
 /** The values that a format keeps. */

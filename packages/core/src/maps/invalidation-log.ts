@@ -7,7 +7,7 @@ export class InvalidationLog {
   /** The number of every forgotten name: the highest that was forgotten, so that none ever counts as still valid. */
   #floor = 0
 
-  /** `capacity`: so many names keep their own number. */
+  /** `capacity`: the number of names that keep their own number. */
   constructor(capacity: number) {
     this.#numbers = new BoundedMap(capacity, (forgotten) => {
       for (const number of forgotten) this.#floor = Math.max(this.#floor, number)

@@ -1,4 +1,4 @@
-/** Up to so many slots the empty ones stay. */
+/** Empty slots are kept up to this count. */
 const CLEAN_UP_ABOVE = 128
 
 /** A class: see docs/decisions/0013. */

@@ -219,7 +219,7 @@ export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'schedule',
 )
 
-/** The most tags of an entry: each is a key of its own in a shared store, read with every entry that carries it. */
+/** The most tags of an entry. A shared store keeps a key for each, and reads it with every entry that carries the tag. */
 const MAX_TAGS = 100
 /** The longest tag, in characters. */
 const MAX_TAG_LENGTH = 256

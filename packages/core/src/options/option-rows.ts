@@ -32,7 +32,7 @@ export function row<T>(rule: OptionRule<T>, apply: NonNullable<OptionRow<T>['app
 }
 
 /**
- * The settings in `base`, changed by the given options. Every call with options of its own comes through here, hits included:
+ * The settings in `base`, changed by the given options. Every call that gives options comes through here, hits included:
  * one copy, and then only what was given.
  *
  * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one.
@@ -56,7 +56,7 @@ export function applyOptions(
   return settings
 }
 
-/** Not for an entry that is written with a `ttl` of its own: its early refresh comes later. */
+/** Does not apply to an entry that is written with another `ttl`: its early refresh comes later. */
 function requireTimeBefore({ earlyRefresh, ttl }: Settings, options: object, owner: string): void {
   if (earlyRefresh === undefined || ttl === undefined || !('before' in earlyRefresh) || earlyRefresh.before < ttl)
     return

@@ -8,7 +8,7 @@ const LONGEST_KEY = 65_536
 const DIGEST_PREFIX = '%sha256:'
 const DIGEST = /^%sha256:[\w-]{43}:/
 const PERCENT = DIGEST_PREFIX.charCodeAt(0)
-/** So many characters of a long key stay readable behind its digest. */
+/** Number of characters of a long key that stay readable behind its digest. */
 const READABLE = 64
 
 /**
@@ -27,7 +27,7 @@ export function storedKey(key: unknown): string {
     : checkedKey(key)
 }
 
-/** A function of its own, so that V8 can inline the common case. */
+/** A separate function, so that V8 can inline the common case. */
 function checkedKey(key: unknown): string {
   if (typeof key !== 'string' || key.length > LONGEST_KEY)
     throw new InvalidKeyError(key, `a string of at most ${LONGEST_KEY} characters${cureFor(key)}`)

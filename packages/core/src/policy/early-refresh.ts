@@ -8,7 +8,7 @@ interface Draw {
   readonly value: number
 }
 
-/** At least this many keys keep their draw, and so many the version of their last attempt. A key that draws again is refreshed earlier on average. */
+/** Number of keys that keep their draw, and of keys that keep the version of their last attempt. A key that draws again is refreshed earlier on average. */
 const KEYS_KEPT = 5_000
 
 /** The greatest draw, since a random number has 53 bits: further than that from its expiry, an entry needs no draw. */

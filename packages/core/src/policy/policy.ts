@@ -26,7 +26,7 @@ export interface CooldownLimits {
   readonly max: number
 }
 
-/** `beta`: at a random moment, the earlier the longer the load takes. `before`: so many ms before freshness ends. */
+/** `beta`: at a random moment, the earlier the longer the load takes. `before`: this time before freshness ends, ms. */
 export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
 
 export interface EarlyRefreshPolicy {

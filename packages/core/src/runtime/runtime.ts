@@ -15,7 +15,7 @@ export interface Runtime {
   /** A monotonic clock, ms with fractions, from an arbitrary zero. It counts the time in which the host slept. */
   now(): number
   /**
-   * A monotonic clock, ms with fractions, from an arbitrary zero of its own. It stands still while the host sleeps: for waits, leases, pauses, budgets and
+   * A monotonic clock, ms with fractions, from another arbitrary zero. It stands still while the host sleeps: for waits, leases, pauses, budgets and
    * time-outs, which must not end because a laptop was closed.
    */
   elapsed(): number

@@ -1,6 +1,6 @@
 import { BoundedMap } from '@cattlegrid/core/extend'
 
-/** So many keys read last are remembered. */
+/** Number of keys read last that are remembered. */
 const MAX_KEYS = 5_000
 /** The time for which an expiry is trusted after the read that returned it, ms. */
 const TRUSTED_FOR = 1_000
@@ -26,7 +26,7 @@ export interface KnownExpiry<E> {
  * invalidation, a lost notice or a broken channel cannot make it wrong:
  *
  * - the entry was deleted or replaced: the next GET returns nothing, or another version;
- * - the entry was expired by hand: its version has a mark, and is not the remembered one;
+ * - the entry was explicitly expired: its version has a mark, and is not the remembered one;
  * - the key changed between the read and the remembering: the remembered version is no longer stored.
  *
  * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an operator may shorten a time to live with

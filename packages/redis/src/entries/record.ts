@@ -6,9 +6,9 @@ import { escapeKey, unescapeKey } from '../redis-keys.ts'
  * them. The rest depends on the format version in byte 1.
  *
  *      0 magic C5        1 format version           2 flags, none yet
- *      4 time to keep, ms (6 bytes)                10 the longer stale window, ms (6 bytes); expired by hand: the time to keep
+ *      4 time to keep, ms (6 bytes)                10 the longer stale window, ms (6 bytes); explicitly expired: the time to keep
  *     16 load time, ms (4 bytes)                   20 staleWhileRevalidate, ms (4 bytes)
- *     24 version of the entry: 16 digits, an identity that is never ordered; expired by hand: the first as a letter, 'p' for 0 to 'y' for 9
+ *     24 version of the entry: 16 digits, an identity that is never ordered; explicitly expired: the first as a letter, 'p' for 0 to 'y' for 9
  *     40 staleIfError, ms (4 bytes)                44 tag sequence when the load began (8 bytes)
  *     52 codec          53 number of tags (2 bytes), then each with its length before it (2 bytes)          then the encoded value
  */
@@ -22,7 +22,7 @@ export interface RecordHead {
   readonly loadTime: number
   /** The raw bytes of the version, one character each. */
   readonly version: string
-  /** True for an entry that was expired by hand: it is never fresh, whatever its time to live. */
+  /** True for an explicitly expired entry: it is never fresh, whatever its time to live. */
   readonly expired: boolean
   readonly tagSeq: number
   readonly tags: readonly string[]
@@ -40,9 +40,9 @@ export interface StoredRecord extends RecordHead {
 export const VERSION_START = 24
 export const VERSION_END = 40
 
-/** A version with the mark of an expiry by hand begins with this letter, or a later one. */
+/** A version with the mark of an explicit expiry begins with this letter, or a later one. */
 const FIRST_MARK = 'p'
-/** What a put sends in place of the version, which its script writes. The first versions of this library also left it in every entry that was expired by hand. */
+/** What a put sends in place of the version, which its script writes. The first versions of this library also left it in every explicitly expired entry. */
 export const NO_FENCE: string = '0'.repeat(16)
 
 const MAGIC = 0xc5
@@ -137,7 +137,7 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   const version = versionIn(bytes)
   return {
     keepFor: bytes.readUIntBE(4, 6),
-    // Not bytes 10-15: in an entry that was expired by hand, those are for the readers of version 0.x, which do not know the mark.
+    // Not bytes 10-15: in an explicitly expired entry, those are for the readers of version 0.x, which do not know the mark.
     staleFor: Math.max(staleWhileRevalidate, staleIfError),
     loadTime: bytes.readUInt32BE(16),
     staleWhileRevalidate,

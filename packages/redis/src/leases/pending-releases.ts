@@ -5,11 +5,11 @@ import type { Scripts } from '../lua/scripts.ts'
 
 /** The time between two attempts, ms. */
 const RETRY_INTERVAL = 100
-/** So many releases are sent at once, and each answer lets another one follow: a server that refuses them all gets no more than these. */
+/** Number of releases that are sent at once. Each answer lets another one follow, so a server that refuses them all gets no more. */
 const SENT_AT_ONCE = 16
 /** The time between two attempts to release a lease that Redis does not know yet, ms. */
 const UNKNOWN_INTERVAL = 500
-/** So many releases are kept; beyond them the oldest lease ends by itself. */
+/** Number of releases that are kept. Beyond it, the oldest lease ends by itself. */
 const CAPACITY = 10_000
 
 interface PendingRelease {

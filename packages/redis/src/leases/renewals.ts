@@ -19,7 +19,7 @@ export class Renewals {
   /** By duration, those that are sent next. */
   readonly #due = new Map<number, Renewal[]>()
 
-  /** `together` false: on a cluster each lease is in a slot of its own, so each has its own script. */
+  /** `together` false: on a cluster each lease is in another slot, so each has its own script. */
   constructor(scripts: Scripts, runtime: Runtime, together: boolean) {
     this.#scripts = scripts
     this.#runtime = runtime

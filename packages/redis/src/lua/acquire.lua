@@ -41,7 +41,7 @@ if left > 0 and left <= longest then
     return {2, left, string.sub(value, 1, 200)}
   end
 end
--- Without the mark of an expiry by hand, which is a letter in the place of the first digit.
+-- Without the mark of an explicit expiry, which is a letter in the place of the first digit.
 local digits = string.gsub(version, '^[p-y]', function(letter) return string.char(string.byte(letter) - 64) end)
 local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now

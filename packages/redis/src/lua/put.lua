@@ -11,7 +11,7 @@ if now > (tonumber(ARGV[5]) or now) then
   if temporary then redis.call('UNLINK', temporary) end
   return {7, string.format('%.0f', now)}
 end
--- Without the mark of an expiry by hand, which is a letter in the place of the first digit.
+-- Without the mark of an explicit expiry, which is a letter in the place of the first digit.
 local unmark = function(letter) return string.char(string.byte(letter) - 64) end
 local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
 local previous = tonumber(digits)

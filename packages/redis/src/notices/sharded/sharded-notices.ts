@@ -11,7 +11,7 @@ import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
 const CHECK_INTERVAL = 2000
 /** The time after which a lost connection is replaced, ms. */
 const RETRY_DELAY = 250
-/** So many keys of a group are woken when it is subscribed; the flights that wait for others poll. */
+/** Number of keys of a group that are woken when it is subscribed. The flights that wait for others poll. */
 const AWAITED_KEYS = 100
 
 /** A group of slots about whose keys this process wants the notices. */
