@@ -9,6 +9,7 @@ export const apps = {
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs'],
   },
   redis: { own: ['core', 'redis'], peers: ['redis'] },
+  cli: { own: ['core', 'redis', 'cli'], peers: ['redis'] },
   explain: { own: ['core', 'explain'], peers: [] },
   metrics: { own: ['core', 'metrics'], peers: ['prom-client'] },
   testkit: { own: ['core', 'testkit'], peers: [] },
@@ -68,7 +69,15 @@ export const rows = [
   { manager: 'npm', module: 'esm', runner: 'node:test', runtime: 'node 26', apps: ['express', 'fastify', 'testkit'] },
   { manager: 'pnpm', module: 'esm', runner: 'script', runtime: 'node 22', apps: all },
   { manager: 'yarn 1', module: 'cjs', runner: 'script', runtime: 'node 24', apps: ['express', 'redis', 'nestjs'] },
-  { manager: 'yarn 4', module: 'cjs', runner: 'script', runtime: 'node 22', apps: all, note: "Plug'n'Play" },
+  {
+    manager: 'yarn 4',
+    module: 'cjs',
+    runner: 'script',
+    runtime: 'node 22',
+    // Under Plug'n'Play, Node finds no program that is an ES module in a project of CommonJS.
+    apps: all.filter((app) => app !== 'cli'),
+    note: "Plug'n'Play",
+  },
   { manager: 'npm', module: 'esm', runner: 'script', runtime: 'bun', apps: ['express', 'fastify', 'redis'] },
   { manager: 'npm', module: 'esm', runner: 'script', runtime: 'deno', apps: ['express', 'fastify', 'redis'] },
 ]

@@ -220,28 +220,6 @@ describe('other clients', () => {
     )
   })
 
-  test('one that reads nothing does not slow its followers down', async () => {
-    const size = 12 * 1024 ** 2
-    await onSite(
-      (app, cached) => {
-        app.get('/a', cached({ ttl: '1m', maxBodyBytes: '16mb' }), (_req, res) => {
-          const source = new PassThrough()
-          source.pipe(res.type('text'))
-          for (let written = 0; written < size; written += 2 ** 20) source.write('x'.repeat(2 ** 20))
-          source.end()
-        })
-      },
-      async (site) => {
-        const deaf = await client(site, '/a')
-        deaf.pause()
-        await site.seen('load', 1)
-        expect((await site.get('/a').set('host', 'shop')).text).toHaveLength(size)
-        expect(site.count('load')).toBe(1)
-        deaf.destroy()
-      },
-    )
-  })
-
   test('a connection serves its next request after a stale answer, whatever the hung handler does later', async () => {
     const door = gate()
     let runs = 0

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { createCache, memoryStore } from '@cattlegrid/core'
 import { createFleet, Origin, settle } from '../support/fleet.ts'
 
 describe('invalidateTags', () => {
@@ -100,14 +99,5 @@ describe('inspect', () => {
     expect(await other.inspect('down')).toMatchObject({
       cooldown: { remaining: 4000, attempts: 1, failure: { name: 'RangeError' } },
     })
-  })
-})
-
-describe('a tag that is invalidated again and again', () => {
-  it('affects only entries with that tag', async () => {
-    const cache = createCache({ store: memoryStore({ maxEntries: 3 }), ttl: '10s' })
-    await cache.set('k', 'kept', { tags: ['quiet'] })
-    for (let fall = 0; fall < 10; fall += 1) await cache.invalidateTags(['loud'])
-    expect(await cache.get('k')).toBe('kept')
   })
 })

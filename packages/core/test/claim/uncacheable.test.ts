@@ -46,16 +46,21 @@ describe('an uncacheable result', () => {
     void slow
   })
 
-  it('cannot become shareable by a later call', async () => {
+  it('cannot become shareable by a later call, nor its mark last longer', async () => {
     const fleet = createFleet()
-    const [cache] = fleet.caches
+    const [cache, other] = fleet.caches
     const loader = (user: string) => (load: Load) => {
-      load.uncacheable({ share: false })
-      load.uncacheable({ share: true })
+      load.uncacheable({ share: false, for: '1s' })
+      load.uncacheable({ share: true, for: '5s' })
       return user
     }
-    const calls = [cache.getOrSet('k', loader('ann')), cache.getOrSet('k', loader('bob'))]
-    expect(await Promise.all(calls)).toEqual(['ann', 'bob'])
+    const calls = [cache.lookup('k', loader('ann')), cache.lookup('k', loader('bob'))]
+    expect(await Promise.all(calls)).toMatchObject([
+      { value: 'ann', outcome: { kind: 'uncacheable', for: 1000, share: false } },
+      { value: 'bob' },
+    ])
+    await fleet.runtime.advance(1001)
+    expect((await other.lookup('k', () => 'kept')).outcome).toEqual({ kind: 'committed' })
   })
 
   it('is remembered by the whole fleet for its time: no caller queues, and then one leads again', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
 import type { Lease, Notice } from '@cattlegrid/core/extend'
-import { createFleet, type Fleet, Origin, record, settle, trace } from '../support/fleet.ts'
+import { createFleet, type Fleet, Origin, record, rejection, settle, trace } from '../support/fleet.ts'
 
 /** Another process that holds the lease and never loads. */
 async function hold(fleet: Fleet, duration: number): Promise<Lease> {
@@ -235,6 +235,16 @@ describe('two calls of one process that wait for one key, with its expiry betwee
 })
 
 describe('a store that always answers "changed"', () => {
+  it('holds no caller for longer than its waitTimeout', async () => {
+    const fleet = createFleet({ waitTimeout: '1s' })
+    fleet.store.acquire = () => Promise.resolve({ kind: 'changed' })
+    const call = rejection(fleet.caches[0].getOrSet('k', () => 'never'))
+    await fleet.runtime.advance(2000)
+    expect(await call).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+    await fleet.runtime.advance(2000)
+    expect(fleet.runtime.pendingTimers).toBe(0)
+  })
+
   it('is asked a few times at once, then with pauses, and starts no load', async () => {
     const fleet = createFleet()
     const acquires = { count: 0 }
