@@ -194,8 +194,10 @@ export class Flight {
     this.#waiters.notifyWaiting()
   }
 
+  /** Ends the wait. What the flight reads from here on is later than every invalidation so far. */
   endWait(): void {
     this.#phase = 'acquiring'
+    this.#since = this.#generation?.current ?? 0
   }
 
   /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */

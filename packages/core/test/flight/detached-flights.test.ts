@@ -97,6 +97,27 @@ describe('a flight that waits for a lease', () => {
   })
 })
 
+describe('a flight that waits for a permit', () => {
+  it.each([...byOthers, ...ownInvalidations])('is joined by the next call after %s', async (_, happens) => {
+    const fleet = createFleet({ maxLoads: 1 })
+    const [cache] = fleet.caches
+    const busy = new Origin()
+    const running = cache.getOrSet('busy', busy.loader)
+    const { loader } = new Origin()
+    const calls = [cache.getOrSet('k', async () => 'value')]
+    await settle(fleet)
+    let joins = 0
+    cache.on('join', () => (joins += 1))
+    await happens(fleet)
+    calls.push(cache.getOrSet('k', loader))
+    await settle(fleet)
+    expect(joins).toBe(1)
+    busy.last.resolve('done')
+    await running
+    expect(await Promise.all(calls)).toEqual(['value', 'value'])
+  })
+})
+
 describe('a running read', () => {
   it.each(byOthers)('is not joined after %s', async (_, happens) => {
     const fleet = createFleet()
