@@ -41,9 +41,10 @@ export function unwatched<T>(read: () => T): T {
  */
 export function isTelling(accessor: Function, tellsStreams: boolean): boolean {
   if (!watch.enabled) return false
-  const { through, file } = new CapturedStack(accessor).reader
-  // No file: Node itself, at an event of the connection.
-  if (file === undefined) return false
+  const { reader } = new CapturedStack(accessor)
+  // Node itself, at an event of the connection.
+  if (reader === undefined) return false
+  const { through, file } = reader
   if (through.length > 0 && !(tellsStreams && through.some((each) => REPORTING.test(each)))) return false
   return !FRAMEWORK.test(file)
 }

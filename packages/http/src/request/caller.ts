@@ -9,7 +9,7 @@ export interface Caller {
   readonly package: string | undefined
   /** The nearest position in the application's own code, such as `page (/app/routes.js:12:5)`; without one, that of the call. */
   readonly position: string
-  /** The package has run for the framework, or at an event, and not because the application has called it. */
+  /** Where a package is the caller: it has run for the framework, or at an event, and not because the application has called it. */
   readonly isCalledByFramework: boolean
   /** The packages of all callers, direct and indirect. */
   readonly packages: readonly string[]
@@ -19,8 +19,7 @@ export interface Caller {
 interface Reader {
   /** Node's files between the caller and the function that was called, the innermost first. */
   readonly through: readonly string[]
-  /** undefined: Node itself has called. */
-  readonly file: string | undefined
+  readonly file: string
 }
 
 /** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
@@ -43,11 +42,13 @@ export class CapturedStack {
     return this.#caller
   }
 
-  get reader(): Reader {
+  /** undefined: Node itself has called. */
+  get reader(): Reader | undefined {
     // V8's own functions, such as `Reflect.get`, have no file.
     const files = this.#all.map(fileOf).filter((file) => file !== '')
     const first = files.findIndex((file) => !isNodes(file))
-    return { through: files.slice(0, first === -1 ? undefined : first), file: files[first] }
+    const file = files[first]
+    return file === undefined ? undefined : { through: files.slice(0, first), file }
   }
 
   get #all(): readonly NodeJS.CallSite[] {
@@ -59,9 +60,8 @@ export class CapturedStack {
 const FRAMEWORK =
   /^(?:express[45]?|router|connect|fastify|@fastify\/(?:middie|express)|avvio|koa|koa-compose|@koa\/router|@nestjs\/.*)$/
 
-/** `packages`: of all frames, the nearest first; undefined: the application. Above a framework, others have called that. */
-function isCalledByFramework([nearest, ...packages]: readonly (string | undefined)[]): boolean {
-  if (nearest === undefined) return false
+/** `packages`: of all frames above the package's own, the nearest first; undefined: the application. Above a framework, others have called that. */
+function isCalledByFramework(packages: readonly (string | undefined)[]): boolean {
   const above = packages.find((name) => name === undefined || FRAMEWORK.test(name))
   return above !== undefined || !packages.includes(undefined)
 }
@@ -71,7 +71,7 @@ function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
   const place = frames.find((frame) => packageOf(frame) === undefined) ?? nearest
   return {
     package: nearest && packageOf(nearest),
-    isCalledByFramework: isCalledByFramework(frames.map(packageOf)),
+    isCalledByFramework: isCalledByFramework(frames.slice(1).map(packageOf)),
     position: place === undefined ? 'an unknown place' : positionOf(place),
     packages: frames.flatMap((frame) => packageOf(frame) ?? []),
   }
@@ -114,7 +114,7 @@ function positionOf(frame: NodeJS.CallSite): string {
 const OWN_FOLDER = ownFolder()
 
 function ownFolder(): string | undefined {
-  return /^(.*[\\/])request[\\/]caller\.[jt]s$/.exec(new CapturedStack(ownFolder).reader.file ?? '')?.[1]
+  return /^(.*[\\/])request[\\/]caller\.[jt]s$/.exec(new CapturedStack(ownFolder).reader?.file ?? '')?.[1]
 }
 
 function packageOf(frame: NodeJS.CallSite): string | undefined {
