@@ -39,6 +39,11 @@ describe('the caller of a function', () => {
     expect(caller.position).toBe('page (/srv/routes.js:1:26)')
   })
 
+  test('is this package for its files, wherever they are', async () => {
+    const { caller } = await stackOf(callIn(join(__dirname, '../../src/serve.ts')))
+    expect(caller.package).toBe('@cattlegrid/http')
+  })
+
   test('is a package at its own position where the application has not called it', async () => {
     const { caller } = await stackOf(inPackage('reader'))
     expect(caller.position).toBe('page (/srv/node_modules/reader/index.js:1:26)')
