@@ -60,8 +60,8 @@ describe('the caller of a function', () => {
   })
 
   test('is behind functions of V8, which have no file', async () => {
-    const reflecting: Call = (callee) => Reflect.apply(callee, undefined, [])
-    const { reader } = await stackOf(application, reflecting)
+    const iterating: Call = (callee) => [0].forEach(callee)
+    const { reader } = await stackOf(application, iterating)
     expect(reader).toEqual({ through: [], file: __filename })
   })
 
