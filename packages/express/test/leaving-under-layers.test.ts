@@ -23,6 +23,10 @@ const naming = replacingEnd((res, end, args) => {
   end(...args)
 })
 const delaying = replacingEnd((_res, end, args) => void setTimeout(end, 30, ...args))
+const looking = replacingEnd((res, end, args) => {
+  res.setHeader('x-client-left', String(res.req.destroyed))
+  end(...args)
+})
 const appending = replacingEnd((res, end, args) => {
   const chunk = args.find((arg) => typeof arg === 'string' || Buffer.isBuffer(arg))
   const body = `${chunk?.toString() ?? ''} footer`
@@ -32,6 +36,7 @@ const appending = replacingEnd((res, end, args) => {
 
 const LAYERS: readonly (readonly [string, string, readonly RequestHandler[]])[] = [
   ['sets a field in its end', 'page', [naming]],
+  ['looks in its end whether the client is there', 'page', [looking]],
   ['appends to its body', 'page footer', [appending]],
   ['delays its end', 'page', [delaying]],
   ['sets a field before another delays its end', 'page', [delaying, naming]],
