@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
-import { gate, onSite } from './site.ts'
+import { gate, onSite } from './support/site.ts'
 
 // Once its client has closed its side, the handler reads whether it is still there.
 test.each([
