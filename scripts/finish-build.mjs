@@ -12,7 +12,7 @@ for (const name of readdirSync('packages')) {
 }
 
 // The compiler puts the `require` of a dynamic import into a function of its own, and so out of its `try`: a bundler would refuse a client that is not installed.
-const importing = 'packages/redis/dist/cjs/link/installed-package.js'
+const importing = 'packages/redis/dist/cjs/link/own-url-client.js'
 const compiled = readFileSync(importing, 'utf8')
 write(
   importing,

@@ -1,11 +1,12 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { InvalidOptionError } from '@cattlegrid/core'
 import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { DEFAULT_NAMESPACE, urlRule } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
 import type { Target } from './connection.ts'
-import { OTHER_COMMANDS } from './other-commands.ts'
+import { operandError } from './operands.ts'
+import { meantBy } from './other-commands.ts'
 
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
@@ -24,19 +25,6 @@ export type CommandLine =
       readonly command: Command
       readonly target: Target
     })
-
-const syntax = {
-  url: { type: 'string' },
-  page: { type: 'string' },
-  namespace: { type: 'string' },
-  timeout: { type: 'string' },
-  json: { type: 'boolean' },
-  by: { type: 'string' },
-  trace: { type: 'string' },
-  for: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-} satisfies NonNullable<ParseArgsConfig['options']>
 
 const serverRule: OptionRule<string> = {
   accepted: urlRule.accepted,
@@ -87,6 +75,14 @@ const rules = {
   '--version': flagRule,
 } satisfies OptionRules<object>
 
+/** The same for `parseArgs`. */
+const syntax = Object.fromEntries(
+  Object.entries(rules).map(([name, one]) => {
+    const short = name === '--help' ? { short: 'h' } : {}
+    return [name.slice(2), { type: one === flagRule ? 'boolean' : 'string', ...short } as const]
+  }),
+)
+
 /** @throws CommandError that says what is accepted. */
 export function readArguments(
   args: readonly string[],
@@ -103,9 +99,7 @@ export function readArguments(
     throw usageError(`No command was given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
   }
   const page = options['--page']
-  const error =
-    optionError(command, options) ??
-    (page === undefined ? command.operandError(operands) : pageError(command, operands))
+  const error = optionError(command, options) ?? operandError(command, operands, page)
   if (error !== undefined) throw usageError(error, command.name)
   const target = {
     url: options['--url'] ?? urlOf(environment),
@@ -140,11 +134,6 @@ function optionError({ name, takes }: Command, given: Readonly<Record<string, un
   return option && `'${name}' takes no ${option}.`
 }
 
-function pageError({ name, takesPage }: Command, operands: readonly string[]): string | undefined {
-  if (takesPage !== true) return `'${name}' takes no URL of a page.`
-  return operands.length === 0 ? undefined : `'${name}' takes keys or the URL of a page, not both.`
-}
-
 /** Splits a command line into operands and options; options keep the names that were typed. */
 function split(args: readonly string[]): { readonly positionals: string[]; readonly given: Record<string, unknown> } {
   const config = { args: [...args], options: syntax, strict: false, allowPositionals: true, tokens: true } as const
@@ -153,12 +142,12 @@ function split(args: readonly string[]): { readonly positionals: string[]; reado
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const { name, rawName, value, inlineValue } = token
-    const path = Object.hasOwn(syntax, name) ? `--${name}` : rawName
-    const takesValue = Object.hasOwn(syntax, name) && syntax[name as keyof typeof syntax].type === 'string'
+    const isKnown = Object.hasOwn(syntax, name)
+    const path = isKnown ? `--${name}` : rawName
+    const expected = isKnown ? rules[path as keyof typeof rules] : flagRule
     // `--url --json`: the value was forgotten; `--json` is not meant as a value.
-    const valueMissing = takesValue && (value === undefined || (!inlineValue && value.startsWith('-')))
-    if (valueMissing)
-      throw usageError(`Option '${path}' needs a value; accepted: ${rules[path as keyof typeof rules].accepted}.`)
+    if (expected !== flagRule && (value === undefined || (!inlineValue && value.startsWith('-'))))
+      throw usageError(`Option '${path}' needs a value; accepted: ${expected.accepted}.`)
     given[path] = value ?? true
   }
   return { positionals, given: positionals.length > 1 ? given : withPage(given) }
@@ -171,8 +160,8 @@ function withPage(given: Record<string, unknown>): Record<string, unknown> {
 }
 
 function commandOf(name: string, commands: readonly Command[]): Command | undefined {
-  const meant = OTHER_COMMANDS[name]
-  if (meant !== undefined && Object.hasOwn(OTHER_COMMANDS, name)) {
+  const meant = meantBy(name)
+  if (meant !== undefined) {
     const accepted = commands.map((one) => one.name).join(', ')
     throw usageError(`Command '${name}' is unknown (did you mean ${meant}?); accepted: ${accepted}.`)
   }

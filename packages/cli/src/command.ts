@@ -33,16 +33,12 @@ export interface CommandContext {
 
 export interface Command {
   readonly name: string
-  /** The operands as the synopsis shows them, such as `<key>...`; empty when there are none. */
-  readonly synopsis: string
+  /** What it takes: a row of `OPERANDS`. */
+  readonly operands: 'none' | 'key' | 'keys' | 'tags'
   readonly summary: string
   /** The text that `--help` adds for this command. */
   readonly details: string
-  /** True: `--page` may stand in place of the keys. */
-  readonly takesPage?: true
   /** The options that this command takes alone. */
   readonly takes?: '--by' | '--trace' | '--for'
-  /** Returns what is wrong with the operands; undefined if they are valid. */
-  operandError(operands: readonly string[]): string | undefined
   run(context: CommandContext): Promise<void>
 }

@@ -37,9 +37,9 @@ const SHORTEST_STORE_TIMEOUT = 10
 export class Connection {
   readonly redisKeys: RedisKeys
   readonly runtime: Runtime
+  readonly target: Target
   readonly #link: Link
   readonly #store: Store
-  readonly #target: Target
   readonly #endsAt: number
   #asking: Asking | undefined
 
@@ -48,7 +48,7 @@ export class Connection {
     this.runtime = setup.runtime
     this.#link = opened.link
     this.#store = storeOn(opened, setup)
-    this.#target = target
+    this.target = target
     this.#endsAt = endsAt
   }
 
@@ -60,26 +60,19 @@ export class Connection {
       const opening = openServer(target.url, target.timeout, runtime)
       return new Connection(await within(opening, target, target.timeout, runtime), setup, target, endsAt)
     } catch (error) {
-      throw openError(error, target)
+      if (error instanceof CommandError) throw error
+      throw new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
     }
   }
 
   /** The server and the namespace, without credentials. */
   get name(): string {
-    return `${serverName(this.#target)}, namespace '${this.#target.namespace}'`
-  }
-
-  get timeout(): number {
-    return this.#target.timeout
+    return `${serverName(this.target)}, namespace '${this.target.namespace}'`
   }
 
   /** What is left of the command's time, ms. */
   get timeLeft(): number {
     return Math.max(0, this.#endsAt - this.runtime.elapsed())
-  }
-
-  get namespace(): string {
-    return this.#target.namespace
   }
 
   /** Runs a step of the store. `timeout`, ms: by default, what is left of the command's. @throws CommandError when the store is away. */
@@ -88,8 +81,8 @@ export class Connection {
     timeout: number = this.timeLeft,
   ): Promise<Exclude<T, Away>> {
     const answer = await this.within(step(this.#store), timeout)
-    if (!isAway(answer)) return answer as Exclude<T, Away>
-    throw this.#refusal(answer.cause)
+    if (answer.kind === 'away') throw this.#refusal((answer as Away).cause)
+    return answer as Exclude<T, Away>
   }
 
   /** Sends commands that are no step of a store. @throws CommandError when they are refused, or not answered in what is left of the command's time. */
@@ -136,7 +129,7 @@ export class Connection {
 
   /** Rejects with a CommandError after `timeout` ms, or with the error of `answer`. */
   within<T>(answer: Promise<T>, timeout: number): Promise<T> {
-    return within(answer, this.#target, timeout, this.runtime)
+    return within(answer, this.target, timeout, this.runtime)
   }
 
   /** Does not wait: a frozen server would never answer. */
@@ -145,7 +138,7 @@ export class Connection {
   }
 
   #refusal(cause: unknown): CommandError {
-    return new CommandError(1, `${serverName(this.#target)} refused: ${reasonOf(cause)}.`, hintFor(cause))
+    return new CommandError(1, `${serverName(this.target)} refused: ${reasonOf(cause)}.`, hintFor(cause))
   }
 }
 
@@ -167,7 +160,14 @@ function setupOf({ url, namespace, timeout }: Target, runtime: Runtime): RedisSt
 async function within<T>(answer: Promise<T>, target: Target, timeout: number, runtime: Runtime): Promise<T> {
   let stop = (): void => undefined
   const expired = new Promise<never>((_, reject) => {
-    const expire = (): void => reject(timeoutError(target))
+    const expire = (): void =>
+      reject(
+        new CommandError(
+          1,
+          `${serverName(target)} did not answer within ${formatDuration(target.timeout)}.`,
+          'It may be frozen, overloaded, behind a firewall, or no Redis. Wait longer with --timeout 30s.',
+        ),
+      )
     stop = runtime.schedule(expire, timeout)
   })
   try {
@@ -177,26 +177,9 @@ async function within<T>(answer: Promise<T>, target: Target, timeout: number, ru
   }
 }
 
-function openError(error: unknown, target: Target): CommandError {
-  if (error instanceof CommandError) return error
-  return new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
-}
-
-function isAway(answer: { readonly kind: string }): answer is Away {
-  return answer.kind === 'away'
-}
-
 function serverName({ url }: Target): string {
   const { protocol, username, password, host, pathname } = new URL(url)
   return `Redis at ${protocol}//${username + password === '' ? '' : '***@'}${host}${pathname}`
-}
-
-function timeoutError(target: Target): CommandError {
-  return new CommandError(
-    1,
-    `${serverName(target)} did not answer within ${formatDuration(target.timeout)}.`,
-    'It may be frozen, overloaded, behind a firewall, or no Redis. Wait longer with --timeout 30s.',
-  )
 }
 
 const hints: readonly (readonly [RegExp, string])[] = [

@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import type { Explanation } from '@cattlegrid/explain'
-import { urlTagsOf } from '@cattlegrid/http'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError, reasonOf } from './command-error.ts'
 import type { Connection } from './connection.ts'
-import { keysError, storedKeyOf } from './keys.ts'
-import { emptyNamespaceNote } from './namespaces.ts'
-import { findTagged } from './page-entries.ts'
+import { namespaceNotes } from './namespaces.ts'
+import { storedKeyOf } from './operands.ts'
 import { displayKey, escapeControls, jsonLine } from './print.ts'
+import { assertComplete, findEntriesOf } from './search.ts'
 import { traceOf } from './trace.ts'
 
 /** So many entries of a page are explained: each one costs a question to every process, and a process answers 20 in a second. */
@@ -21,19 +20,14 @@ interface Explained {
 
 export const explainCommand: Command = {
   name: 'explain',
-  synopsis: '<key> | --page <url>',
+  operands: 'key',
   summary: 'tells why a key came out as it did: asks every process what it remembers of it',
   details: `The events of all processes in their order, then the state of the key now, then what is missing.
 Only processes that call explain() of @cattlegrid/explain remember events, and none of them keeps a value. They have a fifth
 of --timeout to answer: one that does not is frozen or busy, or has an older version.
 --page explains the entries that carry the tag of the URL, as inspect finds them; of many, the first ${MOST_EXPLAINED}.
 --trace also writes the events as a trace: a process per process, a track per flight. Open it at ui.perfetto.dev.`,
-  takesPage: true,
   takes: '--trace',
-  operandError(operands) {
-    if (operands.length === 1) return keysError(operands)
-    return `'explain' takes one key; ${operands.length === 0 ? 'none was given' : `${operands.length} were given`}.`
-  },
   run: (context) => (context.page === undefined ? explainKey(context) : explainPage(context, context.page)),
 }
 
@@ -43,16 +37,15 @@ async function explainKey({ connection, operands: [key = ''], json, trace, termi
   await writeTrace(trace, [explained])
 }
 
-async function explainPage({ connection, json, trace, terminal }: CommandContext, page: string): Promise<void> {
-  const { keys, searched, complete } = await findTagged(connection, urlTagsOf(page), (count) =>
-    terminal.err(`${count.toLocaleString('en')} entries searched so far.`),
-  )
+async function explainPage(context: CommandContext, page: string): Promise<void> {
+  const { connection, json, trace, terminal } = context
+  const entries = await findEntriesOf(page, context)
+  const { keys, searched, complete } = entries
   const all: Explained[] = []
   for (const key of keys.slice(0, MOST_EXPLAINED)) all.push(await explain(connection, key))
   const found = `${keys.length} of ${searched.toLocaleString('en')} entries carry the tag of this URL.`
   const shown = keys.length > all.length ? [`The first ${all.length} are explained.`] : []
-  const note = searched === 0 ? await emptyNamespaceNote(connection) : undefined
-  const notes = [found, ...shown, ...(note === undefined ? [] : [note])]
+  const notes = [found, ...shown, ...(searched === 0 ? await namespaceNotes(connection) : [])]
   const texts = all.map((one) => `${displayKey(one.explanation.key)}\n${textOf(one)}`)
   terminal.out(
     json
@@ -60,15 +53,14 @@ async function explainPage({ connection, json, trace, terminal }: CommandContext
       : [notes.join('\n'), ...texts].join('\n\n'),
   )
   await writeTrace(trace, all)
-  if (!complete) throw new CommandError(1, `The time was over: ${found}`, 'Allow more time, such as --timeout 1m.')
+  assertComplete(entries)
 }
 
 async function explain(connection: Connection, key: string): Promise<Explained> {
   const explanation = await connection.askProcesses((diagnosis, timeout) => diagnosis.explain(key, { timeout }))
   const { events, state } = explanation
   const unknown = events.length === 0 && state?.state === 'gone'
-  const note = unknown ? await emptyNamespaceNote(connection, [storedKeyOf(key)]) : undefined
-  return { explanation, notes: note === undefined ? [] : [note] }
+  return { explanation, notes: unknown ? await namespaceNotes(connection, [storedKeyOf(key)]) : [] }
 }
 
 function textOf({ explanation, notes }: Explained): string {

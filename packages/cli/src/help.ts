@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { OPERANDS } from './operands.ts'
 import { table } from './print.ts'
 
 const options = table([
@@ -25,7 +26,7 @@ const options = table([
 /** The help for all commands, or for one. */
 export function helpText(commands: readonly Command[], command: Command | undefined): string {
   if (command !== undefined) {
-    return `${usageOf(command)}\n\n${sentence(command.summary)}
+    return `Usage: cattlegrid ${signature(command)} [options]\n\n${sentence(command.summary)}
 ${command.details}\n\nOptions\n${options}`
   }
   const list = table(commands.map((one) => [`  ${signature(one)}`, one.summary]))
@@ -42,12 +43,8 @@ ${options}
 Exit codes: 0 done, 1 the server cannot be reached or refused, 2 the command line is invalid.`
 }
 
-function usageOf(command: Command): string {
-  return `Usage: cattlegrid ${signature(command)} [options]`
-}
-
-function signature({ name, synopsis }: Command): string {
-  return synopsis === '' ? name : `${name} ${synopsis}`
+function signature({ name, operands }: Command): string {
+  return name + OPERANDS[operands].synopsis
 }
 
 function sentence(summary: string): string {

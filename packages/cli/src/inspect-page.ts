@@ -1,11 +1,9 @@
-import { urlTagsOf } from '@cattlegrid/http'
 import type { CommandContext } from './command.ts'
-import { CommandError } from './command-error.ts'
 import { type KeyReport, reportOn } from './key-report.ts'
-import { emptyNamespaceNote } from './namespaces.ts'
-import { findTagged, type TaggedEntries } from './page-entries.ts'
+import { namespaceNotes } from './namespaces.ts'
 import { jsonLine, type Row, table } from './print.ts'
 import { documentOf, rowsOf } from './print-report.ts'
+import { assertComplete, countOf, findEntriesOf, type PageEntries } from './search.ts'
 
 /** So many entries of a page are shown to people. */
 const MOST_SHOWN = 50
@@ -13,29 +11,22 @@ const NOT_FOUND =
   'Only responses of routes with invalidateOnUnsafe carry the tag of their URL. Its query must be that of their key'
 
 /** What was found of a page. */
-interface PageReport extends TaggedEntries {
+interface PageReport extends PageEntries {
   readonly page: string
   readonly reports: readonly KeyReport[]
   readonly notes: readonly string[]
 }
 
-/** Shows every entry that carries the tag of a page. @throws CommandError, also after it has shown them, when it could not search the whole namespace. */
-export async function inspectPage({ connection, json, terminal }: CommandContext, page: string): Promise<void> {
-  const found = await findTagged(connection, urlTagsOf(page), (searched) =>
-    terminal.err(`${countOf(searched)} searched so far.`),
-  )
+/** Shows every entry that carries the tag of a page. */
+export async function inspectPage(context: CommandContext, page: string): Promise<void> {
+  const { connection, json, terminal } = context
+  const found = await findEntriesOf(page, context)
   const reports: KeyReport[] = []
   for (const key of json ? found.keys : found.keys.slice(0, MOST_SHOWN)) reports.push(await reportOn(connection, key))
-  const empty = found.searched === 0 ? await emptyNamespaceNote(connection) : undefined
-  const notes = empty === undefined ? [] : [empty]
+  const notes = found.searched === 0 ? await namespaceNotes(connection) : []
   const report = { page, reports, notes, ...found }
   terminal.out(json ? jsonLine(pageDocument(report)) : pageText(report))
-  if (!found.complete)
-    throw new CommandError(
-      1,
-      `The time was over after ${countOf(found.searched)}; the others were not searched.`,
-      'Allow more time, such as --timeout 1m.',
-    )
+  assertComplete(found)
 }
 
 function pageText({ page, keys, searched, reports, notes }: PageReport): string {
@@ -53,8 +44,4 @@ function pageText({ page, keys, searched, reports, notes }: PageReport): string 
 
 function pageDocument({ page, searched, complete, reports, notes }: PageReport): object {
   return { page, searched, complete, entries: reports.map(documentOf), notes }
-}
-
-function countOf(entries: number): string {
-  return `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`
 }

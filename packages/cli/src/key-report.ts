@@ -3,7 +3,7 @@ import { type Entry, type Inspection, judgeTags } from '@cattlegrid/core/extend'
 import { CommandError, reasonOf } from './command-error.ts'
 import type { Connection } from './connection.ts'
 import { type ShownValue, showValue } from './http-value.ts'
-import { storedKeyOf } from './keys.ts'
+import { storedKeyOf } from './operands.ts'
 import { displayKey } from './print.ts'
 
 /** The contents of a key, judged at one moment; times in ms. */

@@ -1,7 +1,8 @@
 import { isRecord, RedisKeys } from '@cattlegrid/redis/internal'
+import type { CommandContext } from './command.ts'
 import type { Connection } from './connection.ts'
 import { displayKeys } from './print.ts'
-import { type Page, scan } from './scan.ts'
+import { type Page, scan } from './search.ts'
 
 /** The search ends after so many names, or after so many ms. */
 const MOST_NAMES = 100_000
@@ -16,29 +17,34 @@ const LAST_BYTE = '54'
 
 /**
  * Says that nothing stands under the connection's namespace, and which other namespaces have entries: a misspelt namespace looks like an empty one.
- * `keys`: stored keys, which spare the search if one of them has an entry. undefined: something stands there, or the search was refused.
+ * `keys`: stored keys, which spare the search if one of them has an entry. Empty: something stands there, or the search was refused.
  */
-export async function emptyNamespaceNote(
-  connection: Connection,
-  keys: readonly string[] = [],
-): Promise<string | undefined> {
-  const own = `${connection.namespace}:{`
+export async function namespaceNotes(connection: Connection, keys: readonly string[] = []): Promise<readonly string[]> {
+  const own = `${connection.target.namespace}:{`
   const found = new Set<string>()
   const endsAt = connection.runtime.elapsed() + LONGEST_SEARCH
   let searched = 0
   try {
-    if (await existsOne(connection, keys)) return undefined
+    if (await existsOne(connection, keys)) return []
     for await (const page of scan(connection, undefined)) {
-      if (page.names.some((name) => name.startsWith(own))) return undefined
+      if (page.names.some((name) => name.startsWith(own))) return []
       for (const namespace of await namespacesIn(page, found)) found.add(namespace)
       searched += page.names.length
-      if (searched >= MOST_NAMES || connection.runtime.elapsed() > endsAt) return noteOf(connection, found, searched)
+      if (searched >= MOST_NAMES || connection.runtime.elapsed() > endsAt) return [noteOf(connection, found, searched)]
     }
   } catch {
     // What the command itself says counts.
-    return undefined
+    return []
   }
-  return noteOf(connection, found, undefined)
+  return [noteOf(connection, found, undefined)]
+}
+
+/** Comes before the command: an invalidated key may empty the namespace, and a tag or a pause stands under it. */
+export async function warnOfEmptyNamespace(
+  { connection, terminal }: CommandContext,
+  keys?: readonly string[],
+): Promise<void> {
+  for (const note of await namespaceNotes(connection, keys)) terminal.err(`${note}.`)
 }
 
 /** True if the namespace has a tag sequence, or an entry of one of the keys. */
@@ -50,13 +56,13 @@ async function existsOne(connection: Connection, keys: readonly string[]): Promi
 }
 
 /** `searched`: the names that were searched, of more; undefined: all were. */
-function noteOf({ namespace }: Connection, found: ReadonlySet<string>, searched: number | undefined): string {
+function noteOf({ target }: Connection, found: ReadonlySet<string>, searched: number | undefined): string {
   const where =
     searched === undefined ? 'Nothing stands' : `Of ${searched.toLocaleString('en')} names searched, none stands`
   const shown = [...found].toSorted().slice(0, MOST_NAMESPACES)
   const more = found.size > shown.length ? `, and ${found.size - shown.length} more` : ''
   const others = found.size === 0 ? 'no other namespace was found' : `namespaces found: ${displayKeys(shown)}${more}`
-  return `${where} under the namespace '${namespace}'; ${others}`
+  return `${where} under the namespace '${target.namespace}'; ${others}`
 }
 
 /** The namespaces of which a page has an entry or the tag sequence. */

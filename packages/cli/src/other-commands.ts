@@ -1,39 +1,20 @@
 const DELETE = "'delete' for keys, or 'tags' for tags"
 const EXPIRE = "'expire' for keys, or 'expire-tags' for tags"
-const TOP = "'top', which shows the keys that cost most"
-const ALL = "'tags' with a tag that all entries have"
 
-/** The names of commands in other tools, each with what is meant here. */
-export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
-  purge: DELETE,
-  invalidate: DELETE,
-  del: DELETE,
-  rm: DELETE,
-  remove: DELETE,
-  evict: DELETE,
-  unlink: DELETE,
-  clear: ALL,
-  flush: ALL,
-  flushall: ALL,
-  'soft-purge': EXPIRE,
-  stale: EXPIRE,
-  refresh: EXPIRE,
-  tag: "'tags'",
-  'invalidate-tags': "'tags'",
-  'purge-tags': "'tags'",
-  get: "'inspect'",
-  show: "'inspect'",
-  cat: "'inspect'",
-  ttl: "'inspect'",
-  why: "'explain'",
-  trace: "'explain' with --trace",
-  keys: TOP,
-  ls: TOP,
-  list: TOP,
-  hot: TOP,
-  stats: TOP,
-  monitor: "'watch'",
-  tail: "'watch'",
-  follow: "'watch'",
-  events: "'watch'",
+/** What is meant here, and the names of the commands in other tools. */
+const OTHER_COMMANDS: readonly (readonly [meant: string, names: string])[] = [
+  [DELETE, 'purge invalidate del rm remove evict unlink'],
+  ["'tags' with a tag that all entries have", 'clear flush flushall'],
+  [EXPIRE, 'soft-purge stale refresh'],
+  ["'tags'", 'tag invalidate-tags purge-tags'],
+  ["'inspect'", 'get show cat ttl'],
+  ["'explain'", 'why'],
+  ["'explain' with --trace", 'trace'],
+  ["'top', which shows the keys that cost most", 'keys ls list hot stats'],
+  ["'watch'", 'monitor tail follow events'],
+]
+
+/** The command that is meant by its name in another tool. */
+export function meantBy(name: string): string | undefined {
+  return OTHER_COMMANDS.find(([, names]) => names.split(' ').includes(name))?.[0]
 }

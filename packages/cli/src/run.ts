@@ -1,11 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { systemRuntime } from '@cattlegrid/core/extend'
 import { readArguments } from './arguments.ts'
-import type { Terminal } from './command.ts'
-import { commands } from './commands.ts'
+import type { Command, Terminal } from './command.ts'
 import { CommandError, reasonOf } from './command-error.ts'
 import { Connection } from './connection.ts'
+import { explainCommand } from './explain-command.ts'
 import { helpText } from './help.ts'
+import { inspectCommand } from './inspect-command.ts'
+import { deleteCommand, expireCommand, expireTagsCommand, tagsCommand } from './invalidate-commands.ts'
+import { pauseCommand, resumeCommand } from './pause-commands.ts'
+import { topCommand } from './top-command.ts'
+import { watchCommand } from './watch-command.ts'
+
+/** Every command, in the order of the help text. */
+const commands: readonly Command[] = [
+  inspectCommand,
+  explainCommand,
+  topCommand,
+  deleteCommand,
+  expireCommand,
+  tagsCommand,
+  expireTagsCommand,
+  pauseCommand,
+  resumeCommand,
+  watchCommand,
+]
 
 /** Runs a command line and returns the exit code. */
 export async function run(

@@ -22,7 +22,7 @@ function openClient(url: string, connectTimeout: number, runtime: Runtime): Prom
       return true
     }
     const client = new OwnClient({ runtime, maxSilence: false, make, onUnreachable: fail })
-    client.onceReady(() => resolve(client))
+    client.status.onceReady(() => resolve(client))
     client.open()
   })
 }

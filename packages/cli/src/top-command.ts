@@ -1,6 +1,6 @@
 import type { HotKeyReport, WeighedKey } from '@cattlegrid/explain'
 import type { Command, CommandContext, Weight } from './command.ts'
-import { emptyNamespaceNote } from './namespaces.ts'
+import { namespaceNotes } from './namespaces.ts'
 import { displayKey, jsonLine } from './print.ts'
 
 /** So many keys are shown to people. */
@@ -18,7 +18,7 @@ const weights: {
 
 export const topCommand: Command = {
   name: 'top',
-  synopsis: '',
+  operands: 'none',
   summary: 'lists the keys of all processes that cost most',
   details: `By load-time: the time that the loaders of a key took, ms. By followers: the calls that waited for another one's load.
 Both count since the processes called explain() of @cattlegrid/explain. A weight is never too low, and too high by at most its
@@ -26,12 +26,9 @@ error: each process counts a bounded number of keys (its option hotKeys). A key 
 plainKeys; 'inspect' takes the digest, too.
 At most ${MOST_SHOWN} keys are shown; --json prints all.`,
   takes: '--by',
-  operandError: ({ length }) =>
-    length === 0 ? undefined : `'top' takes no key; ${length} ${length === 1 ? 'was' : 'were'} given.`,
   async run({ connection, json, by, terminal }: CommandContext): Promise<void> {
     const report = await connection.askProcesses((diagnosis, timeout) => diagnosis.hotKeys({ timeout }))
-    const note = report.processes.length === 0 ? await emptyNamespaceNote(connection) : undefined
-    const notes = note === undefined ? [] : [note]
+    const notes = report.processes.length === 0 ? await namespaceNotes(connection) : []
     terminal.out(json ? jsonLine(documentOf(report, by, notes)) : textOf(report, by, notes))
   },
 }

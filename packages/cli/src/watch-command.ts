@@ -1,21 +1,26 @@
 import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core/extend'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
-import { emptyNamespaceNote } from './namespaces.ts'
+import { warnOfEmptyNamespace } from './namespaces.ts'
 import { jsonLine, displayKey, displayKeys, escapeControls } from './print.ts'
 
 const KIND_WIDTH = 'committed'.length
+/** The time of day, in the time zone of this process. */
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
 
 export const watchCommand: Command = {
   name: 'watch',
-  synopsis: '',
+  operands: 'none',
   summary: 'prints the notices of all processes as they arrive, until Ctrl-C',
   details: `One line for each set, delete, expire, clear and tag invalidation in the namespace, and for each commit
 and release that a caller waited for. Other commits and releases are not published.
 If the connection is lost, watch says so and reconnects. Notices in between are not shown.
 --timeout limits the wait for the connection, and how long the server may answer nothing before watch says so.`,
-  operandError: ({ length }) =>
-    length === 0 ? undefined : `'watch' takes no key; ${length} ${length === 1 ? 'was' : 'were'} given.`,
   async run(context) {
     const ended = context.terminal.interrupted()
     const watch = new Watch(context)
@@ -47,10 +52,9 @@ class Watch {
         } else this.#print(notice)
       })
     })
-    await connection.within(subscribed, connection.timeout)
+    await connection.within(subscribed, connection.target.timeout)
     terminal.err(`Watching ${connection.name}. Press Ctrl-C to stop.`)
-    const note = await emptyNamespaceNote(connection)
-    if (note !== undefined) terminal.err(`${note}.`)
+    await warnOfEmptyNamespace(this.#context)
     this.#schedulePing()
   }
 
@@ -68,7 +72,7 @@ class Watch {
     else if (notice.kind === 'warning') terminal.err(notice.message)
     else if (notice.kind === 'disconnected')
       terminal.err('The connection is lost. Until it is back, notices are not shown.')
-    else if (notice.kind !== 'connected') terminal.out(`${clock(at)}  ${lineOf(notice)}`)
+    else if (notice.kind !== 'connected') terminal.out(`${clock.format(at)}  ${lineOf(notice)}`)
     else if (this.#pingTimer !== undefined && !wasConnected) terminal.err('The connection is back.')
   }
 
@@ -77,13 +81,13 @@ class Watch {
     const { connection } = this.#context
     this.#pingTimer = connection.runtime.schedule(() => {
       void connection
-        .request((store) => store.ping(), connection.timeout)
+        .request((store) => store.ping(), connection.target.timeout)
         .then(
           () => this.#answered(),
           () => this.#unanswered(),
         )
         .then(() => this.#schedulePing())
-    }, connection.timeout)
+    }, connection.target.timeout)
   }
 
   #answered(): void {
@@ -97,18 +101,9 @@ class Watch {
     this.#silent = true
     const { connection, terminal } = this.#context
     terminal.err(
-      `The server has not answered for ${formatDuration(connection.timeout)}. Until it answers, notices may be missing.`,
+      `The server has not answered for ${formatDuration(connection.target.timeout)}. Until it answers, notices may be missing.`,
     )
   }
-}
-
-function clock(at: Date): string {
-  const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => digits(part, 2))
-  return `${hours}:${minutes}:${seconds}.${digits(at.getMilliseconds(), 3)}`
-}
-
-function digits(value: number, length: number): string {
-  return String(value).padStart(length, '0')
 }
 
 function lineOf(notice: Exclude<Notice, { readonly kind: 'warning' }>): string {

@@ -4,6 +4,7 @@ import { entryOf, expiryOf } from './entries/decode-entry.ts'
 import { decodeRecord } from './entries/record.ts'
 import { inspectLease } from './leases/lease-value.ts'
 import type { Link } from './link/link.ts'
+import { serverTime } from './lua/server-clock.ts'
 import type { RedisKeys } from './redis-keys.ts'
 
 const builtInCodecs: readonly Codec[] = [json, structured, raw]
@@ -28,11 +29,9 @@ export async function inspectKey(
     send('GET', redisKeys.lease(key)),
     send('TIME'),
   ])
-  const [seconds, micros] = time as readonly string[]
   const value = typeof lease === 'string' ? lease : ''
   const entry = Buffer.isBuffer(bytes) ? inspectEntry(bytes, Number(left), sentAt, codecs) : undefined
-  const now = Number(seconds) * 1_000_000 + Number(micros)
-  return { kind: 'found', entry, ...inspectLease(value, Number(leaseLeft), now) }
+  return { kind: 'found', entry, ...inspectLease(value, Number(leaseLeft), serverTime(time)) }
 }
 
 function inspectEntry(bytes: Buffer, left: number, sentAt: number, codecs: readonly Codec[]): Entry | undefined {

@@ -1,8 +1,5 @@
-import type { Answers, Away, ProcessQuestions, Runtime } from '@cattlegrid/core/extend'
-import type { Link } from './link/link.ts'
-import type { StepRunner } from './link/step-runner.ts'
-import type { AnswerLimits, Scripts } from './lua/scripts.ts'
-import type { RedisKeys } from './redis-keys.ts'
+import type { Answers, Away, ProcessQuestions } from '@cattlegrid/core/extend'
+import type { AnswerLimits, StepParts } from './lua/scripts.ts'
 
 /** The first word of a question on the channel. Versions that do not know it ignore the message. */
 const ASK = 'ask'
@@ -17,29 +14,20 @@ const LOOK_INTERVAL = 20
 
 type Answerer = (question: string) => string | undefined
 
-/** What the questions need of their store. */
-export interface QuestionsSetup {
-  readonly link: Link
-  readonly redisKeys: RedisKeys
-  readonly scripts: Scripts
-  readonly steps: StepRunner
-  readonly runtime: Runtime
-}
-
 /**
  * Questions of one process to all that use the namespace, for diagnosis. The question is published on the channel of the notices; each process appends its answers to a list that
  * the one that asks reads and removes. While nobody asks, nothing is sent or stored.
  */
 export class Questions implements ProcessQuestions {
-  readonly #setup: QuestionsSetup
+  readonly #parts: StepParts
   readonly #answerers = new Set<Answerer>()
   /** The questions of this process that wait for answers; true: its own subscription has received it. */
   readonly #own = new Map<string, boolean>()
   #answered = 0
   #secondEndsAt = 0
 
-  constructor(setup: QuestionsSetup) {
-    this.#setup = setup
+  constructor(parts: StepParts) {
+    this.#parts = parts
   }
 
   answer(answerer: Answerer): () => void {
@@ -58,7 +46,7 @@ export class Questions implements ProcessQuestions {
   }
 
   async ask(question: string, timeout: number): Promise<Answers | Away> {
-    const { steps, runtime } = this.#setup
+    const { steps, runtime } = this.#parts
     const id = runtime.token()
     this.#own.set(id, false)
     try {
@@ -69,7 +57,7 @@ export class Questions implements ProcessQuestions {
   }
 
   async #ask(id: string, question: string, timeout: number): Promise<Answers> {
-    const { link, redisKeys, runtime } = this.#setup
+    const { link, redisKeys, runtime } = this.#parts
     const endsAt = runtime.elapsed() + timeout
     const args = ['PUBLISH', redisKeys.channel, `${ASK} ${id} ${question}`]
     const receivers = Number(await link.send(redisKeys.tagSequence, args, 'text'))
@@ -88,13 +76,13 @@ export class Questions implements ProcessQuestions {
   }
 
   async #answersFrom(id: string, first: number): Promise<readonly string[]> {
-    const name = this.#setup.redisKeys.answers(id)
-    const reply = await this.#setup.link.send(name, ['LRANGE', name, String(first), '-1'], 'text')
+    const name = this.#parts.redisKeys.answers(id)
+    const reply = await this.#parts.link.send(name, ['LRANGE', name, String(first), '-1'], 'text')
     return Array.isArray(reply) ? reply.map(String) : []
   }
 
   #mayAnswer(): boolean {
-    const now = this.#setup.runtime.elapsed()
+    const now = this.#parts.runtime.elapsed()
     if (now >= this.#secondEndsAt) {
       this.#secondEndsAt = now + 1000
       this.#answered = 0
@@ -105,11 +93,8 @@ export class Questions implements ProcessQuestions {
 
   /** A process whose caches have nothing to say answers, too: nobody has to wait for it. */
   async #answer(id: string, question: string): Promise<void> {
-    const { steps, scripts } = this.#setup
-    await steps.run(async () => {
-      await scripts.answer(id, JSON.stringify(this.#answersTo(question)), LIMITS)
-      return { kind: 'done' } as const
-    })
+    const { steps, scripts } = this.#parts
+    await steps.done(() => scripts.answer(id, JSON.stringify(this.#answersTo(question)), LIMITS))
   }
 
   #answersTo(question: string): readonly string[] {

@@ -1,27 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Codec, Store } from '@cattlegrid/core'
-import type {
-  Acquire,
-  AcquireRequest,
-  Away,
-  Cleared,
-  Commit,
-  Done,
-  Ending,
-  Inspection,
-  Lease,
-  NewEntry,
-  Notice,
-  ProcessQuestions,
-  Put,
-  Read,
-  RefreshPermitted,
-  RefreshRequest,
-  Released,
-  Renewed,
-  TagNumbersRead,
-  TagsInvalidated,
-} from '@cattlegrid/core/extend'
+import type { Store } from '@cattlegrid/core'
+import type { ProcessQuestions } from '@cattlegrid/core/extend'
 import { queueOwnMicrotask } from './microtask.ts'
 import { clearNamespace } from './entries/clear.ts'
 import { inspectKey } from './inspect.ts'
@@ -83,7 +62,8 @@ class RedisStore implements Store {
   }
 
   get starting(): Promise<void> | undefined {
-    return this.#closed ? undefined : this.#parts.link.starting
+    const { link } = this.#parts
+    return this.#closed || !link.isOpen ? undefined : link.status.starting
   }
 
   warn(message: string): void {
@@ -91,12 +71,10 @@ class RedisStore implements Store {
   }
 
   /** Entries in Redis cannot be read synchronously. */
-  peek(): undefined {
-    return undefined
-  }
+  readonly peek: Store['peek'] = () => undefined
 
   /** Bypasses the step runner, which would cost each hit one more promise. */
-  read(key: string, codec: Codec): Promise<Read> {
+  readonly read: Store['read'] = (key, codec) => {
     const { notices, reader, steps } = this.#parts
     try {
       steps.assertReady()
@@ -107,45 +85,34 @@ class RedisStore implements Store {
     }
   }
 
-  acquire(key: string, request: AcquireRequest): Promise<Acquire> {
+  readonly acquire: Store['acquire'] = (key, request) => {
     const { leases, notices } = this.#parts
     notices.expect(key)
     return leases.acquire(key, request)
   }
 
-  renew(lease: Lease, duration: number): Promise<Renewed> {
-    return this.#parts.leases.renew(lease, duration)
-  }
+  readonly renew: Store['renew'] = (lease, duration) => this.#parts.leases.renew(lease, duration)
 
-  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.#parts.leases.commit(lease, entry, codec)
-  }
+  readonly commit: Store['commit'] = (lease, entry, codec) => this.#parts.leases.commit(lease, entry, codec)
 
-  release(lease: Lease, ending: Ending): Promise<Released> {
-    return this.#parts.leases.release(lease, ending)
-  }
+  readonly release: Store['release'] = (lease, ending) => this.#parts.leases.release(lease, ending)
 
-  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean, within?: number): Promise<Put> {
-    return this.#parts.writes.put(key, entry, codec, { isAbandoned, within })
-  }
+  readonly put: Store['put'] = (key, entry, codec, isAbandoned, within) =>
+    this.#parts.writes.put(key, entry, codec, { isAbandoned, within })
 
-  invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    return this.#parts.writes.invalidate(key, how, holdOff)
-  }
+  readonly invalidate: Store['invalidate'] = (key, how, holdOff) => this.#parts.writes.invalidate(key, how, holdOff)
 
-  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    return this.#parts.writes.invalidateTags(tags, how)
-  }
+  readonly invalidateTags: Store['invalidateTags'] = (tags, how) => this.#parts.writes.invalidateTags(tags, how)
 
-  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
+  readonly tagNumbers: Store['tagNumbers'] = (tags) => {
     const { link, redisKeys, runtime, steps } = this.#parts
-    return steps.run(async () => {
-      const numbers = await readTagNumbers(link, redisKeys, tags, runtime)
-      return { kind: 'numbers', numbers } as const
-    })
+    return steps.run(async () => ({
+      kind: 'numbers',
+      numbers: await readTagNumbers(link, redisKeys, tags, runtime),
+    }))
   }
 
-  permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
+  readonly permitRefresh: Store['permitRefresh'] = (request) => {
     const { scripts, steps } = this.#parts
     return steps.run(async () => {
       const retryAfter = await scripts.permitRefresh(request)
@@ -153,39 +120,29 @@ class RedisStore implements Store {
     })
   }
 
-  endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
-    const { scripts, steps } = this.#parts
-    return steps.run(async () => {
-      await scripts.endRefresh(request, unused)
-      return { kind: 'done' } as const
-    })
-  }
+  readonly endRefresh: Store['endRefresh'] = (request, unused) =>
+    this.#parts.steps.done(() => this.#parts.scripts.endRefresh(request, unused))
 
-  clear(isAbandoned?: () => boolean): Promise<Cleared> {
+  readonly clear: Store['clear'] = (isAbandoned) => {
     const { link, reader, redisKeys, steps, writes } = this.#parts
     writes.dropUnfinished()
     return steps.run(async () => {
       const entries = await clearNamespace(link, redisKeys, isAbandoned)
       reader.forgetAll()
-      return { kind: 'cleared', entries } as const
+      return { kind: 'cleared', entries }
     })
   }
 
-  inspect(key: string): Promise<Inspection | Away> {
+  readonly inspect: Store['inspect'] = (key) => {
     const { link, redisKeys, runtime, steps } = this.#parts
     return steps.run(() => inspectKey(link, redisKeys, key, runtime.now()))
   }
 
-  ping(): Promise<Done> {
-    const { pause, steps } = this.#parts
-    return steps.run(async () => {
-      // Before the answer: a process that waits for it must not serve during a pause.
-      await Promise.all([probe(this.#parts), pause.read()])
-      return { kind: 'done' } as const
-    })
-  }
+  /** Reads the pause, too, before the answer: a process that waits for it must not serve during a pause. */
+  readonly ping: Store['ping'] = () =>
+    this.#parts.steps.done(() => Promise.all([probe(this.#parts), this.#parts.pause.read()]))
 
-  watch(listener: (notice: Notice) => void): () => void {
+  readonly watch: Store['watch'] = (listener) => {
     const { notices, pause } = this.#parts
     const unwatch = notices.watch(listener)
     queueOwnMicrotask(() => pause.tell(listener))

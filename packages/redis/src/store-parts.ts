@@ -1,5 +1,5 @@
 import type { Store } from '@cattlegrid/core'
-import type { Notice, Runtime, StorePart } from '@cattlegrid/core/extend'
+import type { Notice, StorePart } from '@cattlegrid/core/extend'
 import { EntryWrites } from './entries/entry-writes.ts'
 import { EntryReader } from './entries/read-entry.ts'
 import { LeaseSteps } from './leases/lease-steps.ts'
@@ -8,7 +8,7 @@ import { Renewals } from './leases/renewals.ts'
 import { DeniedCommands } from './link/denied-commands.ts'
 import type { Link, LinkNodes } from './link/link.ts'
 import { StepRunner } from './link/step-runner.ts'
-import { Scripts } from './lua/scripts.ts'
+import { Scripts, type StepParts } from './lua/scripts.ts'
 import { ServerClocks } from './lua/server-clock.ts'
 import { FleetPause } from './notices/fleet-pause.ts'
 import { channelsOfKeys, Notices } from './notices/notices.ts'
@@ -19,13 +19,7 @@ import { checkSetUp } from './set-up-check.ts'
 import { TagSequence } from './tags/tag-sequence.ts'
 
 /** The parts that carry out the steps of a store on Redis. */
-export interface StoreParts {
-  readonly link: Link
-  readonly runtime: Runtime
-  readonly redisKeys: RedisKeys
-  readonly clocks: ServerClocks
-  readonly scripts: Scripts
-  readonly steps: StepRunner
+export interface StoreParts extends StepParts {
   readonly partOf: Store['partOf']
   readonly reader: EntryReader
   readonly pending: PendingReleases
@@ -38,35 +32,26 @@ export interface StoreParts {
 
 /** Connects the parts of a store with each other: the one place that knows them all. */
 export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
-  const { client, namespace, runtime, watchdog, shardedNotices } = setup
+  const { namespace, runtime, watchdog, shardedNotices } = setup
   const announce = (notice: Notice): void => notices.announce(notice)
   const warn = (message: string): void => announce({ kind: 'warning', message })
   const redisKeys = new RedisKeys(namespace)
   const denied = new DeniedCommands(warn, link.nodes === undefined, `~${namespace}:*`)
-  const clocks = new ServerClocks(link, runtime)
-  const scripts = new Scripts(link, redisKeys, denied, clocks, channelsOfKeys(redisKeys.channel, shardedNotices))
-  const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
-  const reader = new EntryReader(link, redisKeys, runtime, denied)
-  const steps = new StepRunner(link, denied)
-  const sent = { link, runtime, redisKeys, clocks, scripts, steps }
+  const below = { link, runtime, redisKeys, denied, clocks: new ServerClocks(link, runtime) }
+  const scripts = new Scripts(below, channelsOfKeys(redisKeys.channel, shardedNotices))
+  const parts = { ...below, scripts, steps: new StepRunner(link, denied) }
+  const tags = new TagSequence(parts)
+  const reader = new EntryReader(parts)
   // The flights of this process that wait for the lease acquire it again.
-  const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
-  const renewals = new Renewals(scripts, runtime, link.nodes === undefined)
+  const pending = new PendingReleases(parts, (key) => announce({ kind: 'released', key }))
+  const renewals = new Renewals(parts)
   const onCommit = (key: string): void => reader.forget(key)
-  const leases = new LeaseSteps(
-    steps,
-    scripts,
-    tags,
-    runtime,
-    pending,
-    renewals,
-    onCommit,
-    foreignLeaseWarning(redisKeys, warn),
-  )
-  const writes = new EntryWrites(steps, scripts, tags, runtime, link.nodes !== undefined)
-  const questions = new Questions(sent)
-  const pause = new FleetPause({ ...sent, announce })
-  const check = (): void => checkSetUp({ ...sent, client, namespace, warn })
+  const onForeign = foreignLeaseWarning(redisKeys, warn)
+  const leases = new LeaseSteps({ ...parts, tags, renewals, pending, onCommit, onForeign })
+  const writes = new EntryWrites(parts, tags)
+  const questions = new Questions(parts)
+  const pause = new FleetPause({ ...parts, announce })
+  const check = (): void => checkSetUp(parts, setup, warn)
   const onNotice = noticeListener(reader, pause, check)
   const notices = new Notices({
     link,
@@ -77,8 +62,8 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
     onNotice,
     onOther: (message) => questions.receive(message),
   })
-  const partOf = link.nodes && partsOf(link.nodes, { redisKeys, clocks, steps, notices })
-  return { ...sent, partOf, reader, pending, leases, writes, questions, pause, notices }
+  const partOf = link.nodes && partsOf(link.nodes, parts, notices)
+  return { ...parts, partOf, reader, pending, leases, writes, questions, pause, notices }
 }
 
 /** The addresses of at most this many masters are known: more than a cluster has, with those that left it lately. */
@@ -87,17 +72,14 @@ const MOST_MASTERS = 1000
 /** The masters of a cluster as the parts of the store. */
 function partsOf(
   nodes: LinkNodes,
-  { redisKeys, clocks, steps, notices }: Pick<StoreParts, 'redisKeys' | 'clocks' | 'steps' | 'notices'>,
+  { redisKeys, clocks, steps }: StepParts,
+  notices: Notices,
 ): NonNullable<Store['partOf']> {
   const parts = new Map<string, StorePart>()
   const makePart = (name: string): StorePart => ({
     name,
     receivesNotices: (key) => notices.arriveFor(key),
-    ping: () =>
-      steps.run(async () => {
-        await clocks.pingNode(name)
-        return { kind: 'done' }
-      }),
+    ping: () => steps.done(() => clocks.pingNode(name)),
   })
   const names = { tags: redisKeys.tagSequence, refreshes: redisKeys.refreshRate }
   return (what, key = '') => {

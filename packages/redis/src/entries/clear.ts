@@ -1,5 +1,5 @@
 import type { Server } from '../link/client.ts'
-import type { KeyGroup, Link } from '../link/link.ts'
+import type { Link } from '../link/link.ts'
 import { CLEARED } from '../notices/wake-message.ts'
 import type { RedisKeys } from '../redis-keys.ts'
 
@@ -13,6 +13,8 @@ const KEYS_PER_SCAN = '1000'
  *
  * Masters are cleared independently: an entry and its lease are always on the same one. The tag sequence and
  * the tag numbers stay: an entry is void when the number of one of its tags is missing.
+ *
+ * @throws Error for a clear that has been given up: its answer came too late.
  */
 export async function clearNamespace(
   link: Link,
@@ -20,51 +22,46 @@ export async function clearNamespace(
   isAbandoned: () => boolean = () => false,
 ): Promise<number> {
   const { leases, entries } = redisKeys.patterns
+  // Comes before each command, once the one before is answered.
+  const goOn = (): void => {
+    if (isAbandoned()) throw new Error('Not cleared: a command of it was answered too late')
+  }
   const removed = await Promise.all(
     link.masters().map(async (master) => {
-      const target = { link, master, isAbandoned }
-      await removeAll(target, leases)
-      return await removeAll(target, entries, redisKeys.tagSequence)
+      await removeAll(link, master, goOn, leases)
+      return await removeAll(link, master, goOn, entries, redisKeys.tagSequence)
     }),
   )
-  goOn(isAbandoned)
+  goOn()
   await link.send(redisKeys.tagSequence, ['PUBLISH', redisKeys.channel, CLEARED], 'text')
   return removed.reduce((sum, count) => sum + count, 0)
 }
 
-/** What a clear goes through, and whether it still counts. */
-interface ClearTarget {
-  readonly link: Link
-  readonly master: Server
-  readonly isAbandoned: () => boolean
-}
-
-/**
- * Comes before each command, once the one before is answered.
- *
- * @throws Error for a clear that has been given up: its answer came too late.
- */
-function goOn(isAbandoned: () => boolean): void {
-  if (isAbandoned()) throw new Error('Not cleared: a command of it was answered too late')
-}
-
-async function removeAll(target: ClearTarget, pattern: string, except?: string): Promise<number> {
-  const { link, master, isAbandoned } = target
+async function removeAll(
+  link: Link,
+  master: Server,
+  goOn: () => void,
+  pattern: string,
+  except?: string,
+): Promise<number> {
   let removed = 0
   let cursor = '0'
   do {
-    goOn(isAbandoned)
+    goOn()
     const reply = await master.send(['SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN], 'bytes')
     const [next, keys] = reply as readonly [Buffer, readonly Buffer[]]
     cursor = next.toString()
     const removable = keys.filter((key) => except === undefined || key.toString() !== except)
-    goOn(isAbandoned)
-    const counts = await Promise.all(link.grouped(removable).map((group) => unlink(link, group)))
+    goOn()
+    // A command cannot name two keys of a cluster.
+    const groups = link.nodes === undefined ? [removable] : removable.map((key) => [key])
+    const counts = await Promise.all(groups.map((group) => unlink(link, group)))
     removed += counts.reduce((sum, count) => sum + count, 0)
   } while (cursor !== '0')
   return removed
 }
 
-async function unlink(link: Link, keys: KeyGroup): Promise<number> {
-  return Number(await link.send(keys[0].toString(), ['UNLINK', ...keys], 'text'))
+async function unlink(link: Link, keys: readonly Buffer[]): Promise<number> {
+  const [first] = keys
+  return first === undefined ? 0 : Number(await link.send(first.toString(), ['UNLINK', ...keys], 'text'))
 }

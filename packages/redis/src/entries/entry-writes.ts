@@ -1,14 +1,6 @@
 import type { Codec } from '@cattlegrid/core'
-import {
-  type Done,
-  type NewEntry,
-  NO_VERSION,
-  type Put,
-  type Runtime,
-  type TagsInvalidated,
-} from '@cattlegrid/core/extend'
-import type { StepRunner } from '../link/step-runner.ts'
-import type { PutTerms, Scripts } from '../lua/scripts.ts'
+import { type Done, type NewEntry, NO_VERSION, type Put, type TagsInvalidated } from '@cattlegrid/core/extend'
+import type { PutTerms, StepParts } from '../lua/scripts.ts'
 import { numberedTagsOf, type TagSequence } from '../tags/tag-sequence.ts'
 import { encodeEntry } from './encode-entry.ts'
 import { type EncodedRecord, NO_FENCE } from './record.ts'
@@ -18,21 +10,14 @@ export type PutLimits = Pick<PutTerms, 'within' | 'isAbandoned'>
 
 /** The writes and invalidations that need no lease. A write and a key invalidation void the lease that is held. */
 export class EntryWrites {
-  readonly #steps: StepRunner
-  readonly #scripts: Scripts
+  readonly #parts: StepParts
   readonly #tags: TagSequence
-  readonly #runtime: Runtime
-  readonly #spread: boolean
   /** By key, the latest put without an answer, unless a later step of this process overwrites it. */
   readonly #unfinished = new Map<string, object>()
 
-  /** `spread`: keys and tags may be on different servers. */
-  constructor(steps: StepRunner, scripts: Scripts, tags: TagSequence, runtime: Runtime, spread: boolean) {
-    this.#steps = steps
-    this.#scripts = scripts
+  constructor(parts: StepParts, tags: TagSequence) {
+    this.#parts = parts
     this.#tags = tags
-    this.#runtime = runtime
-    this.#spread = spread
   }
 
   /** The value exists already, so only a tag invalidation from now on voids it. */
@@ -41,8 +26,8 @@ export class EntryWrites {
     this.#unfinished.set(key, put)
     const isLatest = (): boolean => this.#unfinished.get(key) === put
     const terms = { ...limits, maySendAgain: isLatest }
-    const writing = this.#steps.run(async () => {
-      const inTwoSteps = this.#spread && entry.tags.length > 0
+    const writing = this.#parts.steps.run(async () => {
+      const inTwoSteps = this.#parts.link.nodes !== undefined && entry.tags.length > 0
       if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, terms)
       const record = encodeEntry(entry, codec, NO_FENCE, 0)
       if ('kind' in record) return record
@@ -56,16 +41,13 @@ export class EntryWrites {
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
     this.#unfinished.delete(key)
-    return this.#steps.run(async () => {
-      await this.#scripts.invalidate(key, how, holdOff)
-      return { kind: 'done' } as const
-    })
+    const { scripts, steps } = this.#parts
+    return steps.done(() => scripts.invalidate(key, how, holdOff))
   }
 
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    return this.#steps.run(
-      async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags, how) }) as const,
-    )
+    const { scripts, steps } = this.#parts
+    return steps.run(async () => ({ kind: 'done', tagSeq: await scripts.invalidateTags(tags, how) }))
   }
 
   /** Call it when every entry is removed. */
@@ -90,7 +72,8 @@ export class EntryWrites {
 
   /** Once a later step of this process on the key was sent, the script is not sent again, such as to a server that did not know it. */
   async #write(key: string, record: EncodedRecord, terms: PutTerms): Promise<Put> {
-    const version = await this.#scripts.put(key, this.#runtime.token(), record, terms)
+    const { scripts, runtime } = this.#parts
+    const version = await scripts.put(key, runtime.token(), record, terms)
     return { kind: 'stored', version }
   }
 }

@@ -9,14 +9,12 @@ import type {
   Refused,
   Released,
   Renewed,
-  Runtime,
   Version,
 } from '@cattlegrid/core/extend'
 import { encodeEntry } from '../entries/encode-entry.ts'
 import { isErrorReply } from '../link/connection-error.ts'
 import { NotExecutedError } from '../link/link.ts'
-import type { StepRunner } from '../link/step-runner.ts'
-import type { Rejection, Scripts } from '../lua/scripts.ts'
+import type { Rejection, StepParts } from '../lua/scripts.ts'
 import type { TagSequence } from '../tags/tag-sequence.ts'
 import type { PendingReleases } from './pending-releases.ts'
 import type { Renewals } from './renewals.ts'
@@ -37,53 +35,41 @@ interface GrantedLease extends Lease {
   duration: number
 }
 
+/** What the steps of a lease use beside those of a store. */
+export interface LeaseParts {
+  readonly tags: TagSequence
+  readonly renewals: Renewals
+  readonly pending: PendingReleases
+  /** Called with the key whenever Redis has answered a commit. */
+  readonly onCommit: (key: string) => void
+  /** Called with the key when a lease has replaced what no store of this library writes. */
+  readonly onForeign: (key: string) => void
+}
+
 /** The steps of a lease: acquire, renew, and the two that end it, commit and release. */
 export class LeaseSteps {
-  readonly #steps: StepRunner
-  readonly #scripts: Scripts
-  readonly #tags: TagSequence
-  readonly #runtime: Runtime
-  readonly #renewals: Renewals
-  readonly #pending: PendingReleases
-  readonly #onCommit: (key: string) => void
-  readonly #onForeign: (key: string) => void
+  readonly #parts: StepParts & LeaseParts
 
-  /** `onCommit` is called with the key whenever Redis has answered a commit, `onForeign` when a lease has replaced what no store of this library writes. */
-  constructor(
-    steps: StepRunner,
-    scripts: Scripts,
-    tags: TagSequence,
-    runtime: Runtime,
-    pending: PendingReleases,
-    renewals: Renewals,
-    onCommit: (key: string) => void,
-    onForeign: (key: string) => void,
-  ) {
-    this.#steps = steps
-    this.#scripts = scripts
-    this.#tags = tags
-    this.#runtime = runtime
-    this.#pending = pending
-    this.#renewals = renewals
-    this.#onCommit = onCommit
-    this.#onForeign = onForeign
+  constructor(parts: StepParts & LeaseParts) {
+    this.#parts = parts
   }
 
   async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
-    const token = this.#runtime.token()
-    const sentAt = this.#runtime.elapsed()
-    const answer = await this.#steps.run(async (): Promise<Acquire> => {
+    const { steps, scripts, tags, pending, runtime, onForeign } = this.#parts
+    const token = runtime.token()
+    const sentAt = runtime.elapsed()
+    const answer = await steps.run(async (): Promise<Acquire> => {
       // In front: the acquire must not wait for a lease that this process has stopped using.
-      const released = this.#pending.sendOf(key)
+      const released = pending.sendOf(key)
       // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids its result, though it names its tags only at
       // its end. Not in the script of the acquire: one address may hide many slots, and a script cannot use keys of two.
-      const sequence = this.#tags.read()
-      const granted = await this.#scripts.acquire(key, token, request)
+      const sequence = tags.read()
+      const granted = await scripts.acquire(key, token, request)
       // This process may hold it: waiting would be in vain.
       if (granted.kind === 'held' && (await released) === false)
         throw new NotExecutedError('Redis does not release a lease that this process has stopped using')
       if (granted.kind !== 'lead') return granted
-      if (granted.overForeign) this.#onForeign(key)
+      if (granted.overForeign) onForeign(key)
       const tagSeq = await sequence()
       const lease: GrantedLease = {
         key,
@@ -101,18 +87,19 @@ export class LeaseSteps {
     if (answer.kind === 'away' && mayBeExecuted(answer.cause)) {
       const { duration, within = duration } = request
       // Twice: the server's time is an estimate.
-      this.#pending.add({ key, token, duration, mayAppearFor: 2 * within }, HANDOVER)
+      pending.add({ key, token, duration, mayAppearFor: 2 * within }, HANDOVER)
     }
     return answer
   }
 
   async renew(lease: Lease, duration: number): Promise<Renewed> {
     if (!isGranted(lease)) return FOREIGN_LEASE
-    const sentAt = this.#runtime.elapsed()
+    const { steps, renewals, runtime } = this.#parts
+    const sentAt = runtime.elapsed()
     lease.duration = duration
-    return await this.#steps.run(async () => {
-      const answer = await this.#renewals.renew(lease, duration)
-      if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.elapsed())
+    return await steps.run(async () => {
+      const answer = await renewals.renew(lease, duration)
+      if (answer !== 'renewed') return refusalOf(answer, lease, runtime.elapsed())
       lease.endsAt = sentAt + duration
       return { kind: 'renewed' }
     })
@@ -120,30 +107,32 @@ export class LeaseSteps {
 
   async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
     if (!isGranted(lease)) return FOREIGN_LEASE
+    const { steps, scripts, tags, pending, runtime, onCommit } = this.#parts
     const { key, token, version, tagSeq } = lease
     const record = encodeEntry(entry, codec, version, tagSeq)
     if ('kind' in record) return record
-    const answer = await this.#steps.run(async (): Promise<Commit> => {
-      if (entry.tags.length > 0 && (await this.#tags.noteTagsOf(entry)).greatest > tagSeq) {
+    const answer = await steps.run(async (): Promise<Commit> => {
+      if (entry.tags.length > 0 && (await tags.noteTagsOf(entry)).greatest > tagSeq) {
         // The entry was not written, so this process still holds the lease.
-        await this.#scripts.release(key, token, HANDOVER)
+        await scripts.release(key, token, HANDOVER)
         return { kind: 'refused', why: 'tag-voided' }
       }
-      const written = await this.#scripts.commit(key, token, record)
-      this.#onCommit(key)
-      return written === 'stored' ? { kind: 'stored', version } : refusalOf(written, lease, this.#runtime.elapsed())
+      const written = await scripts.commit(key, token, record)
+      onCommit(key)
+      return written === 'stored' ? { kind: 'stored', version } : refusalOf(written, lease, runtime.elapsed())
     })
-    if (answer.kind === 'away') this.#pending.add(lease, HANDOVER)
+    if (answer.kind === 'away') pending.add(lease, HANDOVER)
     return answer
   }
 
   async release(lease: Lease, ending: Ending): Promise<Released> {
     if (!isGranted(lease)) return FOREIGN_LEASE
-    const answer = await this.#steps.run(async (): Promise<Released> => {
-      const released = await this.#scripts.release(lease.key, lease.token, ending)
-      return released === 'released' ? { kind: released } : refusalOf(released, lease, this.#runtime.elapsed())
+    const { steps, scripts, pending, runtime } = this.#parts
+    const answer = await steps.run(async (): Promise<Released> => {
+      const released = await scripts.release(lease.key, lease.token, ending)
+      return released === 'released' ? { kind: released } : refusalOf(released, lease, runtime.elapsed())
     })
-    if (answer.kind === 'away') this.#pending.add(lease, ending)
+    if (answer.kind === 'away') pending.add(lease, ending)
     return answer
   }
 }

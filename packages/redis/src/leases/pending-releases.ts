@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Ending, Runtime } from '@cattlegrid/core/extend'
-import type { StepRunner } from '../link/step-runner.ts'
-import type { Scripts } from '../lua/scripts.ts'
+import type { CancelTimer, Ending } from '@cattlegrid/core/extend'
+import type { StepParts } from '../lua/scripts.ts'
 
 /** The time between two attempts, ms. */
 const RETRY_INTERVAL = 100
@@ -43,9 +42,7 @@ export interface UnconfirmedLease {
  * when the commit was executed: its token is gone. After an acquire, the answer that there is no such lease ends nothing: the acquire may be executed yet.
  */
 export class PendingReleases {
-  readonly #steps: StepRunner
-  readonly #scripts: Scripts
-  readonly #runtime: Runtime
+  readonly #parts: StepParts
   readonly #onAdd: (key: string) => void
   /** Runs the timer outside the async context of the request that ended the lease. */
   readonly #scope = new AsyncResource('cattlegrid')
@@ -56,17 +53,15 @@ export class PendingReleases {
   #closed = false
 
   /** `onAdd` is called with the key of a lease that this process no longer uses. */
-  constructor(steps: StepRunner, scripts: Scripts, runtime: Runtime, onAdd: (key: string) => void) {
-    this.#steps = steps
-    this.#scripts = scripts
-    this.#runtime = runtime
+  constructor(parts: StepParts, onAdd: (key: string) => void) {
+    this.#parts = parts
     this.#onAdd = onAdd
   }
 
   /** Sends the release now, behind the unanswered step, and again until it is answered. */
   add({ key, token, duration, mayAppearFor = 0 }: UnconfirmedLease, ending: Ending): void {
     if (this.#closed) return
-    const since = this.#runtime.elapsed()
+    const since = this.#parts.runtime.elapsed()
     const times = { since, until: since + duration, mayAppearUntil: since + mayAppearFor, notBefore: 0 }
     const release: PendingRelease = { key, token, ending, ...times, sending: false }
     const [oldest] = this.#pending.values()
@@ -98,12 +93,12 @@ export class PendingReleases {
   }
 
   #scheduleRetry(): void {
-    this.#cancelRetry ??= this.#scope.runInAsyncScope(() => this.#runtime.schedule(this.#retry, RETRY_INTERVAL))
+    this.#cancelRetry ??= this.#scope.runInAsyncScope(() => this.#parts.runtime.schedule(this.#retry, RETRY_INTERVAL))
   }
 
   readonly #retry = (): void => {
     this.#cancelRetry = undefined
-    const now = this.#runtime.elapsed()
+    const now = this.#parts.runtime.elapsed()
     const all = [...this.#pending.values()].flatMap((ofKey) => [...ofKey])
     for (const release of all) if (now >= release.until) this.#remove(release)
     if (this.#count === 0) return
@@ -120,14 +115,15 @@ export class PendingReleases {
 
   /** Returns true when Redis has answered. */
   async #send(release: PendingRelease): Promise<boolean> {
+    const { steps, scripts, runtime } = this.#parts
     const { key, token, ending, since } = release
     release.sending = true
-    const left = shortened(ending, this.#runtime.elapsed() - since)
-    const answer = await this.#steps.run(async () => ({ kind: await this.#scripts.release(key, token, left) }))
+    const left = shortened(ending, runtime.elapsed() - since)
+    const answer = await steps.run(async () => ({ kind: await scripts.release(key, token, left) }))
     release.sending = false
     if (answer.kind === 'away') this.#moveToEnd(key)
-    else if (answer.kind === 'released' || this.#runtime.elapsed() >= release.mayAppearUntil) this.#remove(release)
-    else release.notBefore = this.#runtime.elapsed() + UNKNOWN_INTERVAL
+    else if (answer.kind === 'released' || runtime.elapsed() >= release.mayAppearUntil) this.#remove(release)
+    else release.notBefore = runtime.elapsed() + UNKNOWN_INTERVAL
     return answer.kind !== 'away'
   }
 

@@ -1,5 +1,4 @@
-import type { Runtime } from '@cattlegrid/core/extend'
-import type { HeldLease, Rejection, Scripts } from '../lua/scripts.ts'
+import type { HeldLease, Rejection, StepParts } from '../lua/scripts.ts'
 
 type Answer = 'renewed' | Rejection
 
@@ -13,17 +12,15 @@ const MOST_AT_ONCE = 256
 
 /** Renews the leases that fall due together by one script: a batch of many keys has as many leases, and a command for each would not keep pace with them. */
 export class Renewals {
-  readonly #scripts: Scripts
-  readonly #runtime: Runtime
+  readonly #parts: StepParts
+  /** On a cluster each lease is in another slot, so each has its own script. */
   #most: number
   /** By duration, those that are sent next. */
   readonly #due = new Map<number, Renewal[]>()
 
-  /** `together` false: on a cluster each lease is in another slot, so each has its own script. */
-  constructor(scripts: Scripts, runtime: Runtime, together: boolean) {
-    this.#scripts = scripts
-    this.#runtime = runtime
-    this.#most = together ? MOST_AT_ONCE : 1
+  constructor(parts: StepParts) {
+    this.#parts = parts
+    this.#most = parts.link.nodes === undefined ? MOST_AT_ONCE : 1
   }
 
   renew({ key, token }: HeldLease, duration: number): Promise<Answer> {
@@ -34,7 +31,7 @@ export class Renewals {
       else {
         this.#due.set(duration, [renewal])
         // Timers that are due together run one after the other, each with its microtasks: the next timer is behind them.
-        this.#runtime.schedule(() => this.#sendDue(duration), 0)
+        this.#parts.runtime.schedule(() => this.#sendDue(duration), 0)
       }
     })
   }
@@ -48,7 +45,7 @@ export class Renewals {
 
   async #send(renewals: readonly Renewal[], duration: number): Promise<void> {
     try {
-      const answers = await this.#scripts.renew(renewals, duration)
+      const answers = await this.#parts.scripts.renew(renewals, duration)
       for (const [index, { resolve }] of renewals.entries()) resolve(answers[index] ?? 'gone')
     } catch (error) {
       // One address may hide many slots, and a script cannot use keys of two.

@@ -1,5 +1,6 @@
 import type { RedisArgument, Client, ReplyForm, Server } from './client.ts'
-import { type KeyGroup, type Link, oneGroup, type SubscriberConnection } from './link.ts'
+import type { ConnectionStatus } from './connection-status.ts'
+import type { Link, SubscriberConnection } from './link.ts'
 
 /** A link to one server. */
 export class ClientLink implements Link {
@@ -18,13 +19,8 @@ export class ClientLink implements Link {
     return this.#client.isReady
   }
 
-  get starting(): Promise<void> | undefined {
-    const { starting } = this.#client.status
-    return starting !== undefined && this.#client.isOpen ? starting : undefined
-  }
-
-  get lastError(): unknown {
-    return this.#client.status.error
+  get status(): ConnectionStatus {
+    return this.#client.status
   }
 
   send(_key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
@@ -39,10 +35,6 @@ export class ClientLink implements Link {
     return [this.#client]
   }
 
-  grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
-    return oneGroup(keys)
-  }
-
   subscriberConnection(): SubscriberConnection | undefined {
     const { duplicatesReconnect, isReady } = this.#client
     // A duplicate that does not reconnect would end at once where its server is away.
@@ -53,7 +45,7 @@ export class ClientLink implements Link {
 
   whenSubscribable(listener: () => void): () => void {
     const { isOpen, isReady, duplicatesReconnect } = this.#client
-    if (!isReady && !(isOpen && duplicatesReconnect)) return this.#client.onceReady(listener)
+    if (!isReady && !(isOpen && duplicatesReconnect)) return this.#client.status.onceReady(listener)
     listener()
     return () => undefined
   }

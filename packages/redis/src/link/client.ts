@@ -23,8 +23,6 @@ export interface Client extends Server {
   readonly status: ConnectionStatus
   /** Makes a client of the same server with the same settings, not yet connected. */
   duplicate(): ConnectableClient
-  /** Calls `listener` when the client is ready the next time. Returns a function that cancels this. */
-  onceReady(listener: () => void): () => void
 }
 
 /** A client with all that its maker needs: only that connects and destroys it. */

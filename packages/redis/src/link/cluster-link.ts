@@ -2,14 +2,7 @@ import type { Runtime } from '@cattlegrid/core/extend'
 import type { RedisArgument, Client, ReplyForm, Server } from './client.ts'
 import type { ConnectionStatus } from './connection-status.ts'
 import { keySlot } from './key-slot.ts'
-import {
-  type KeyGroup,
-  type Link,
-  type LinkNodes,
-  NotExecutedError,
-  type SubscriberConnection,
-  UNASSIGNED,
-} from './link.ts'
+import { type Link, type LinkNodes, NotExecutedError, type SubscriberConnection, UNASSIGNED } from './link.ts'
 
 /** A master of a cluster. */
 export interface ClusterMaster {
@@ -66,13 +59,8 @@ export class ClusterLink implements Link {
     return this.#cluster.isOpen && this.#cluster.masters().length > 0
   }
 
-  get starting(): Promise<void> | undefined {
-    const { starting } = this.#cluster.status
-    return starting !== undefined && this.#cluster.isOpen ? starting : undefined
-  }
-
-  get lastError(): unknown {
-    return this.#cluster.status.error
+  get status(): ConnectionStatus {
+    return this.#cluster.status
   }
 
   async send(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
@@ -97,10 +85,6 @@ export class ClusterLink implements Link {
     return this.#cluster.masters().map((master) => this.#readyClient(master))
   }
 
-  grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
-    return keys.map((key) => [key])
-  }
-
   subscriberConnection(): SubscriberConnection | undefined {
     // A message published on any node reaches all nodes; a random choice spreads the processes over them.
     const masters = this.#cluster.isOpen ? this.#cluster.masters().filter(({ client }) => client?.isReady === true) : []
@@ -121,14 +105,17 @@ export class ClusterLink implements Link {
     const master = this.#cluster.masterOf(keySlot(key))
     if (master !== undefined) return this.#readyClient(master)
     this.#cluster.connectTo(undefined)
-    throw new NotExecutedError('No node of the cluster serves the slot of the key', this.lastError)
+    throw new NotExecutedError('No node of the cluster serves the slot of the key', this.status.error)
   }
 
   #readyClient(master: ClusterMaster): Server {
     const { client, address } = master
     if (client?.isReady === true) return client
     this.#cluster.connectTo(master)
-    throw new NotExecutedError(`The cluster's node ${address} is not connected`, client?.status.error ?? this.lastError)
+    throw new NotExecutedError(
+      `The cluster's node ${address} is not connected`,
+      client?.status.error ?? this.status.error,
+    )
   }
 
   /** Sends commands through the cluster object, one after the other: each may be redirected, so two at once could be executed in the wrong order. */

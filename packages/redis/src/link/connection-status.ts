@@ -21,6 +21,7 @@ export class ConnectionStatus {
   #error: unknown
   #endStart: (() => void) | undefined
   #starting: Promise<void> | undefined
+  readonly #readyListeners = new Set<() => void>()
 
   constructor() {
     this.#starting = new Promise((resolve) => (this.#endStart = resolve))
@@ -40,6 +41,15 @@ export class ConnectionStatus {
   ready(): void {
     this.#error = undefined
     this.#end()
+    const listeners = [...this.#readyListeners]
+    this.#readyListeners.clear()
+    for (const listener of listeners) listener()
+  }
+
+  /** Calls `listener` when the connection stands the next time. Returns a function that cancels this. */
+  onceReady(listener: () => void): () => void {
+    this.#readyListeners.add(listener)
+    return () => void this.#readyListeners.delete(listener)
   }
 
   /** The connection could not be made, or has broken; the start is over. */

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core/extend'
-import type { RedisArgument, Client, ReplyForm } from './client.ts'
+import type { RedisArgument, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import {
@@ -12,7 +12,7 @@ import {
   unrefOnConnect,
 } from './ioredis.ts'
 import { NotExecutedError } from './link.ts'
-import { type Connectable, OwnConnection } from './own-connection.ts'
+import { atMost, type Connectable, OwnConnection } from './own-connection.ts'
 
 /** The part of a cluster of ioredis 5 or 6, or of iovalkey, that the store uses. */
 export interface IoRedisCluster {
@@ -43,13 +43,12 @@ const FIRST_CONNECTIONS = 1000
 export class OwnIoRedisCluster implements ClusterClient {
   readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<MadeCluster>
-  readonly #readyListeners = new Set<() => void>()
   readonly #part: () => void
 
   constructor(source: IoRedisCluster, runtime: Runtime) {
     this.#connection = new OwnConnection({
       runtime,
-      make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready(), this.status),
+      make: () => new MadeCluster(duplicateCluster(source), runtime, this.status),
     })
     this.#part = openWith(source, this.#connection)
   }
@@ -78,20 +77,12 @@ export class OwnIoRedisCluster implements ClusterClient {
   }
 
   onceReady(listener: () => void): () => void {
-    this.#readyListeners.add(listener)
-    return () => void this.#readyListeners.delete(listener)
+    return this.status.onceReady(listener)
   }
 
   close(): Promise<void> {
     this.#part()
     return this.#connection.close()
-  }
-
-  #ready(): void {
-    this.status.ready()
-    const listeners = [...this.#readyListeners]
-    this.#readyListeners.clear()
-    for (const listener of listeners) listener()
   }
 }
 
@@ -119,19 +110,23 @@ function duplicateCluster(source: IoRedisCluster): IoRedisCluster {
   return source.duplicate([], override)
 }
 
+interface NodeMaster extends ClusterMaster {
+  readonly node: IoRedis
+}
+
 /** A cluster object that the store has made. */
 class MadeCluster implements Connectable {
   readonly #cluster: IoRedisCluster
-  readonly #masters = new WeakMap<IoRedis, IoRedisMaster>()
-  readonly #byAddress = new Map<string, IoRedisMaster>()
+  readonly #masters = new WeakMap<IoRedis, NodeMaster>()
+  readonly #byAddress = new Map<string, NodeMaster>()
   readonly #runtime: Runtime
-  readonly #onReady: () => void
+  readonly #status: ConnectionStatus
   #isReady = false
 
-  constructor(cluster: IoRedisCluster, runtime: Runtime, onReady: () => void, status: ConnectionStatus) {
+  constructor(cluster: IoRedisCluster, runtime: Runtime, status: ConnectionStatus) {
     this.#cluster = cluster
     this.#runtime = runtime
-    this.#onReady = onReady
+    this.#status = status
     cluster.on('error', (error) =>
       status.failed((error as { readonly lastNodeError?: unknown }).lastNodeError ?? error),
     )
@@ -143,7 +138,7 @@ class MadeCluster implements Connectable {
   }
 
   /** Empty until the masters are connected. */
-  masters(): readonly IoRedisMaster[] {
+  masters(): readonly NodeMaster[] {
     return this.#isReady ? this.#knownMasters() : []
   }
 
@@ -158,7 +153,8 @@ class MadeCluster implements Connectable {
   }
 
   connectTo(master: ClusterMaster | undefined): void {
-    if (master instanceof IoRedisMaster && master.node.status === 'wait') master.node.connect().catch(() => undefined)
+    const { node } = (master ?? {}) as Partial<NodeMaster>
+    if (node?.status === 'wait') node.connect().catch(() => undefined)
     else if (master === undefined && this.#cluster.status === 'ready') this.#cluster.refreshSlotsCache()
   }
 
@@ -170,9 +166,9 @@ class MadeCluster implements Connectable {
   async connect(): Promise<void> {
     await this.#cluster.connect()
     const waiting = this.#knownMasters().filter(({ node }) => node.status === 'wait')
-    await this.#atMost(FIRST_CONNECTIONS, Promise.allSettled(waiting.map(({ node }) => node.connect())))
+    await atMost(this.#runtime, FIRST_CONNECTIONS, Promise.allSettled(waiting.map(({ node }) => node.connect())))
     this.#isReady = true
-    this.#onReady()
+    this.#status.ready()
   }
 
   close(): Promise<unknown> {
@@ -187,36 +183,16 @@ class MadeCluster implements Connectable {
     this.#cluster.on(event, listener)
   }
 
-  #atMost(time: number, settled: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#runtime.schedule(resolve, time)
-      void settled.then(() => {
-        cancel()
-        resolve()
-      })
-    })
-  }
-
-  #knownMasters(): readonly IoRedisMaster[] {
+  #knownMasters(): readonly NodeMaster[] {
     return this.#cluster.nodes('master').map((node) => this.#masterAt(node))
   }
 
-  #masterAt(node: IoRedis): IoRedisMaster {
-    let master = this.#masters.get(node)
-    if (master === undefined) this.#masters.set(node, (master = new IoRedisMaster(node)))
-    return master
-  }
-}
-
-class IoRedisMaster implements ClusterMaster {
-  readonly node: IoRedis
-  readonly address: string
-  readonly client: Client
-
-  constructor(node: IoRedis) {
+  #masterAt(node: IoRedis): NodeMaster {
+    const known = this.#masters.get(node)
+    if (known !== undefined) return known
     const { host, port } = node.options as { readonly host: string; readonly port: number }
-    this.node = node
-    this.address = `${host}:${port}`
-    this.client = new IoRedisClient(unrefOnConnect(node))
+    const master = { node, address: `${host}:${port}`, client: new IoRedisClient(unrefOnConnect(node)) }
+    this.#masters.set(node, master)
+    return master
   }
 }

@@ -9,7 +9,7 @@ import {
 import { reasonOf } from './connection-error.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { OwnClient } from './own-client.ts'
-import { type Emitter, listen, onceAny, unlisten } from './shared-listeners.ts'
+import { type Emitter, listen, unlisten } from './shared-listeners.ts'
 
 /** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
 export interface IoRedis {
@@ -89,10 +89,6 @@ export class IoRedisClient implements ConnectableClient {
 
   duplicate(): ConnectableClient {
     return duplicateIoRedis(this.#client)
-  }
-
-  onceReady(listener: () => void): () => void {
-    return onceAny(this.#client, ['ready'], listener)
   }
 
   on(event: ClientEvent, listener: (...args: unknown[]) => void): void {

@@ -1,6 +1,7 @@
 import { type Away, awayBecause } from '@cattlegrid/core/extend'
 import type { RedisArgument, ConnectableClient, ReplyForm, Server } from './client.ts'
 import { codeOf, reasonOf, toldError } from './connection-error.ts'
+import type { ConnectionStatus } from './connection-status.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
 export class NotExecutedError extends Error {
@@ -18,8 +19,6 @@ export class NotExecutedError extends Error {
 export function awayAfter(cause: unknown): Away {
   return awayBecause(toldError(cause), cause instanceof NotExecutedError ? 'disconnected' : 'error')
 }
-
-export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 
 /** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
@@ -52,10 +51,8 @@ export interface Link {
   readonly isOpen: boolean
   /** True if a command can be sent now. A queued command would be executed at an unknown later time. */
   readonly isReady: boolean
-  /** Resolves once the first connection stands or has failed. Undefined from then on, and while the user's client is not told to connect. */
-  readonly starting: Promise<void> | undefined
-  /** Why it is not ready; undefined if that is unknown. */
-  readonly lastError: unknown
+  /** Whether the connection has stood, and why it does not. */
+  readonly status: ConnectionStatus
   /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
   send(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
@@ -64,16 +61,8 @@ export interface Link {
   readonly nodes: LinkNodes | undefined
   /** Every master. */
   masters(): readonly Server[]
-  /** Splits keys into groups; one command may name all keys of a group. */
-  grouped(keys: readonly Buffer[]): readonly KeyGroup[]
   /** Returns undefined while no server is available. */
   subscriberConnection(): SubscriberConnection | undefined
   /** Calls `listener` once, when `subscriberConnection` may return a connection: now or later. Returns a function that cancels this. */
   whenSubscribable(listener: () => void): () => void
-}
-
-/** One group of all keys, for a server that has all slots. */
-export function oneGroup(keys: readonly Buffer[]): readonly KeyGroup[] {
-  const [first, ...others] = keys
-  return first === undefined ? [] : [[first, ...others]]
 }

@@ -33,7 +33,8 @@ export class NodeRedisCluster implements ClusterClient {
   readonly #cluster: RedisCluster
   readonly #runtime: Runtime
   readonly #maxSilence: number | false
-  readonly #masters = new WeakMap<ClusterNode, NodeRedisMaster>()
+  /** By the client of a node: node-redis replaces one that has ended. */
+  readonly #clients = new WeakMap<RedisClient, Client>()
   readonly status: ConnectionStatus = new ConnectionStatus()
   /** What ends with the store. */
   readonly #ends = new Set<() => unknown>()
@@ -52,17 +53,18 @@ export class NodeRedisCluster implements ClusterClient {
   }
 
   masters(): readonly ClusterMaster[] {
-    return this.#cluster.masters.map((node) => this.#masterAt(node))
+    return this.#cluster.masters.map(this.#master)
   }
 
   masterOf(slot: number): ClusterMaster | undefined {
     const node = this.#cluster.slots[slot]?.master
-    return node === undefined ? undefined : this.#masterAt(node)
+    return node && this.#master(node)
   }
 
   /** With `minimizeConnections` a node has no client at first. node-redis searches for a new topology by itself. */
   connectTo(master: ClusterMaster | undefined): void {
-    if (master instanceof NodeRedisMaster && master.client === undefined) void this.#connect(master.node)
+    const node = this.#cluster.masters.find(({ address }) => address === master?.address)
+    if (node !== undefined && node.client === undefined) void this.#connect(node)
   }
 
   sendRedirected(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
@@ -77,12 +79,10 @@ export class NodeRedisCluster implements ClusterClient {
     await Promise.all([...this.#ends].map((end) => end()))
   }
 
-  #masterAt(node: ClusterNode): NodeRedisMaster {
-    let master = this.#masters.get(node)
-    if (master === undefined)
-      this.#masters.set(node, (master = new NodeRedisMaster(node, (client) => this.#clientOf(client))))
-    return master
-  }
+  readonly #master = ({ address, client }: ClusterNode): ClusterMaster => ({
+    address,
+    client: client && (this.#clients.get(client) ?? this.#clientOf(client)),
+  })
 
   #clientOf(client: RedisClient): Client {
     const { used, close } = userClient(client, this.#runtime, this.#maxSilence)
@@ -93,6 +93,7 @@ export class NodeRedisCluster implements ClusterClient {
     }
     const remove = listen(client, 'end', end)
     this.#ends.add(end)
+    this.#clients.set(client, used)
     return used
   }
 
@@ -102,31 +103,5 @@ export class NodeRedisCluster implements ClusterClient {
     } catch {
       // The step that needed the connection has already failed.
     }
-  }
-}
-
-/** node-redis replaces the client of a node that has ended. */
-class NodeRedisMaster implements ClusterMaster {
-  readonly node: ClusterNode
-  readonly #clientOf: (client: RedisClient) => Client
-  #source: RedisClient | undefined
-  #client: Client | undefined
-
-  constructor(node: ClusterNode, clientOf: (client: RedisClient) => Client) {
-    this.node = node
-    this.#clientOf = clientOf
-  }
-
-  get address(): string {
-    return this.node.address
-  }
-
-  get client(): Client | undefined {
-    const { client } = this.node
-    if (client !== this.#source) {
-      this.#source = client
-      this.#client = client && this.#clientOf(client)
-    }
-    return this.#client
   }
 }

@@ -7,7 +7,7 @@ import {
   ShardedUnsupportedError,
 } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
-import { listen, onceAny, unlisten } from './shared-listeners.ts'
+import { listen, unlisten } from './shared-listeners.ts'
 
 /** The options of a single command, which override those of its client. */
 export interface SendOptions {
@@ -82,10 +82,6 @@ export class NodeRedisClient implements ConnectableClient {
     // Only the user's client may keep the process alive.
     duplicate.unref()
     return new NodeRedisClient(duplicate)
-  }
-
-  onceReady(listener: () => void): () => void {
-    return onceAny(this.#client, ['ready'], listener)
   }
 
   on(event: ClientEvent, listener: (...args: unknown[]) => void): void {

@@ -23,17 +23,13 @@ export class OwnClient implements Client {
   readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<ConnectableClient>
   readonly #watchdog: Watchdog | undefined
-  readonly #onUnreachable: (error: unknown, attempts: number) => boolean
-  readonly #onClose: (() => void) | undefined
-  readonly #duplicate: () => ConnectableClient
-  readonly #readyListeners = new Set<() => void>()
+  readonly #setup: OwnClientSetup
   #attempts = 0
   #mayReport = true
 
-  constructor({ runtime, maxSilence, make, duplicate, onClose, onUnreachable = () => true }: OwnClientSetup) {
-    this.#duplicate = duplicate ?? (() => this.#madeClient().duplicate())
-    this.#onUnreachable = onUnreachable
-    this.#onClose = onClose
+  constructor(setup: OwnClientSetup) {
+    const { runtime, maxSilence, make } = setup
+    this.#setup = setup
     this.#watchdog =
       maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, () => this.#connection.replace())
     this.#connection = new OwnConnection({
@@ -63,12 +59,7 @@ export class OwnClient implements Client {
   }
 
   duplicate(): ConnectableClient {
-    return this.#duplicate()
-  }
-
-  onceReady(listener: () => void): () => void {
-    this.#readyListeners.add(listener)
-    return () => void this.#readyListeners.delete(listener)
+    return this.#setup.duplicate?.() ?? this.#madeClient().duplicate()
   }
 
   open(): void {
@@ -81,7 +72,7 @@ export class OwnClient implements Client {
 
   close(): Promise<void> {
     this.#watchdog?.stop()
-    this.#onClose?.()
+    this.#setup.onClose?.()
     return this.#connection.close()
   }
 
@@ -95,7 +86,10 @@ export class OwnClient implements Client {
     this.#attempts += 1
     // A server may accept the connection and never complete the handshake.
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
-    client.on('ready', () => this.#ready())
+    client.on('ready', () => {
+      this.#mayReport = false
+      this.status.ready()
+    })
     client.on('error', (error) => this.#unreachable(error))
     client.on('end', () => {
       // Not where the store itself has destroyed it.
@@ -104,16 +98,8 @@ export class OwnClient implements Client {
     })
   }
 
-  #ready(): void {
-    this.status.ready()
-    this.#mayReport = false
-    const listeners = [...this.#readyListeners]
-    this.#readyListeners.clear()
-    for (const listener of listeners) listener()
-  }
-
   #unreachable(error: unknown): void {
     this.status.failed(error)
-    if (this.#mayReport && this.isOpen) this.#mayReport = !this.#onUnreachable(error, this.#attempts)
+    if (this.#mayReport && this.isOpen) this.#mayReport = this.#setup.onUnreachable?.(error, this.#attempts) === false
   }
 }

@@ -23,6 +23,18 @@ const MAX_RETRY_DELAY = 1000
 /** The time for which `close` waits for the replies to commands already sent, ms. */
 const CLOSE_TIMEOUT = 1000
 
+/** Waits until a promise is settled, but no longer than `time` ms. */
+export function atMost(runtime: Runtime, time: number, promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = runtime.schedule(resolve, time)
+    const settle = (): void => {
+      cancel()
+      resolve()
+    }
+    promise.then(settle, settle)
+  })
+}
+
 /**
  * Keeps a client connected while it is open: makes a new one when the last has ended, unless none can be made. Its timers do not keep the process alive.
  */
@@ -73,15 +85,7 @@ export class OwnConnection<C extends Connectable> {
   async close(): Promise<void> {
     this.#isOpen = false
     const client = this.#client
-    await new Promise<void>((resolve) => {
-      const cancel = this.#setup.runtime.schedule(resolve, CLOSE_TIMEOUT)
-      const settle = (): void => {
-        cancel()
-        resolve()
-      }
-      if (client === undefined) settle()
-      else client.close().then(settle, settle)
-    })
+    if (client !== undefined) await atMost(this.#setup.runtime, CLOSE_TIMEOUT, client.close())
     this.#drop()
   }
 

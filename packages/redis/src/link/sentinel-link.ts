@@ -1,6 +1,6 @@
 import type { RedisArgument, ReplyForm, Server } from './client.ts'
 import { ConnectionStatus } from './connection-status.ts'
-import { type SubscriberConnection, type KeyGroup, type Link, oneGroup } from './link.ts'
+import type { SubscriberConnection, Link } from './link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
 import { onceAny } from './shared-listeners.ts'
 
@@ -29,22 +29,13 @@ const READY = ['ready', 'topology-change']
 /** A link to the master that Sentinel names. */
 export class SentinelLink implements Link {
   readonly nodes = undefined
-  readonly #status = new ConnectionStatus()
+  readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #unfollow: () => void
   readonly #sentinel: RedisSentinel
 
   constructor(sentinel: RedisSentinel) {
     this.#sentinel = sentinel
-    this.#unfollow = this.#status.follow(sentinel, { ready: READY, stands: () => this.isReady, isOne: false })
-  }
-
-  get starting(): Promise<void> | undefined {
-    const { starting } = this.#status
-    return starting !== undefined && this.#sentinel.isOpen ? starting : undefined
-  }
-
-  get lastError(): unknown {
-    return this.#status.error
+    this.#unfollow = this.status.follow(sentinel, { ready: READY, stands: () => this.isReady, isOne: false })
   }
 
   get isOpen(): boolean {
@@ -73,10 +64,6 @@ export class SentinelLink implements Link {
       return await this.#server.send(args, form)
     }
     return [{ send }]
-  }
-
-  grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
-    return oneGroup(keys)
   }
 
   subscriberConnection(): SubscriberConnection | undefined {

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events'
+
 /** An emitter of events, as each client is one. */
 export interface Emitter {
   on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
@@ -6,60 +8,48 @@ export interface Emitter {
 
 type Listener = (...args: unknown[]) => void
 
-interface SharedListener {
-  readonly listeners: Set<Listener>
+/** The listeners of one event of a client, and the one that calls them all. */
+interface Shared {
+  readonly listeners: EventEmitter
   readonly call: Listener
 }
 
-const shared = new WeakMap<Emitter, Map<string | symbol, SharedListener>>()
+const EVENT = 'event'
+const shared = new WeakMap<Emitter, Map<string | symbol, Shared>>()
 
 /**
  * Adds a listener to an event of a client. All stores on one client share one listener of each event, because Node takes the eleventh for a leak. Returns a
  * function that removes the listener.
  */
-export function listen(emitter: Emitter, event: string | symbol, listener: Listener): () => void {
-  const events = eventsOf(emitter)
-  const { listeners } = events.get(event) ?? begin(emitter, event, events)
-  listeners.add(listener)
-  return () => unlisten(emitter, event, listener)
+export function listen(client: Emitter, event: string | symbol, listener: Listener): () => void {
+  const events = shared.get(client) ?? new Map<string | symbol, Shared>()
+  shared.set(client, events)
+  const known = events.get(event)
+  const listeners = known?.listeners ?? new EventEmitter().setMaxListeners(0)
+  listeners.on(EVENT, listener)
+  if (known === undefined) {
+    const call: Listener = (...args) => void listeners.emit(EVENT, ...args)
+    events.set(event, { listeners, call })
+    client.on(event, call)
+  }
+  return () => unlisten(client, event, listener)
 }
 
 /** Removes a listener that `listen` has added. */
-export function unlisten(emitter: Emitter, event: string | symbol, listener: Listener): void {
-  const known = shared.get(emitter)?.get(event)
-  if (known?.listeners.delete(listener) !== true || known.listeners.size > 0) return
-  shared.get(emitter)?.delete(event)
-  emitter.off(event, known.call)
+export function unlisten(client: Emitter, event: string | symbol, listener: Listener): void {
+  const known = shared.get(client)?.get(event)
+  if (known === undefined || known.listeners.off(EVENT, listener).listenerCount(EVENT) > 0) return
+  shared.get(client)?.delete(event)
+  client.off(event, known.call)
 }
 
 /** Calls `listener` at the first of these events. Returns a function that cancels this. */
-export function onceAny(emitter: Emitter, events: readonly string[], listener: () => void): () => void {
-  const cancel = (): void => {
-    for (const event of events) unlisten(emitter, event, call)
-  }
+export function onceAny(client: Emitter, events: readonly string[], listener: () => void): () => void {
   const call = (): void => {
     cancel()
     listener()
   }
-  for (const event of events) listen(emitter, event, call)
+  const removals = events.map((event) => listen(client, event, call))
+  const cancel = (): void => removals.forEach((remove) => remove())
   return cancel
-}
-
-function eventsOf(emitter: Emitter): Map<string | symbol, SharedListener> {
-  const known = shared.get(emitter) ?? new Map<string | symbol, SharedListener>()
-  shared.set(emitter, known)
-  return known
-}
-
-function begin(emitter: Emitter, event: string | symbol, events: Map<string | symbol, SharedListener>): SharedListener {
-  const listeners = new Set<Listener>()
-  const call: Listener = (...args) => {
-    // A copy: a listener that another one adds waits for the next event.
-    const current = [...listeners]
-    for (const listener of current) listener(...args)
-  }
-  const one = { listeners, call }
-  events.set(event, one)
-  emitter.on(event, call)
-  return one
 }

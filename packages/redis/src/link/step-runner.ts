@@ -1,4 +1,4 @@
-import type { Away } from '@cattlegrid/core/extend'
+import type { Away, Done } from '@cattlegrid/core/extend'
 import type { DeniedCommands } from './denied-commands.ts'
 import { awayAfter, type Link, NotExecutedError } from './link.ts'
 
@@ -23,6 +23,14 @@ export class StepRunner {
     }
   }
 
+  /** Runs a step whose reply says nothing. */
+  done(step: () => Promise<unknown>): Promise<Done> {
+    return this.run(async () => {
+      await step()
+      return { kind: 'done' }
+    })
+  }
+
   /**
    * A client that is not ready would queue a command and send it at an unknown later time.
    *
@@ -30,7 +38,7 @@ export class StepRunner {
    */
   assertReady(): void {
     if (this.#closed) throw new NotExecutedError('The Redis store is closed; create a new one')
-    if (!this.#link.isReady) throw new NotExecutedError('The Redis client is not connected', this.#link.lastError)
+    if (!this.#link.isReady) throw new NotExecutedError('The Redis client is not connected', this.#link.status.error)
   }
 
   close(): void {

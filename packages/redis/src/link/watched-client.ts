@@ -65,10 +65,6 @@ class WatchedClient implements Client {
     return this.#client.duplicate()
   }
 
-  onceReady(listener: () => void): () => void {
-    return this.#client.onceReady(listener)
-  }
-
   close(): Promise<void> {
     this.#watchdog.stop()
     this.#unlisten()

@@ -4,15 +4,17 @@ import {
   type Ending,
   NO_VERSION,
   type RefreshRequest,
+  type Runtime,
 } from '@cattlegrid/core/extend'
 import { type EncodedRecord, wholeMs } from '../entries/record.ts'
 import { encodeKeyState, failureOf, holderOf, PROCESS_NAME } from '../leases/lease-value.ts'
 import type { RedisArgument } from '../link/client.ts'
 import type { DeniedCommands } from '../link/denied-commands.ts'
 import type { Link } from '../link/link.ts'
+import type { StepRunner } from '../link/step-runner.ts'
 import { keyMessage, tagList } from '../notices/wake-message.ts'
 import type { RedisKeys } from '../redis-keys.ts'
-import { runScript, script, type ScriptKeys } from './run-script.ts'
+import { runScript, type Script, script, type ScriptKeys } from './run-script.ts'
 import type { ServerClocks, TimedReply, TimedTerms } from './server-clock.ts'
 import { luaSources } from './sources.generated.ts'
 
@@ -23,20 +25,11 @@ const TEMPORARY_LIFE = '10000'
 /** The first part of the reply of a script whose latest moment was over. */
 const TOO_LATE = 7
 
-const scripts = {
-  acquire: script(luaSources.acquire),
-  commit: script(luaSources.commit),
-  put: script(luaSources.put),
-  renew: script(luaSources.renew),
-  release: script(luaSources.release),
-  invalidate: script(luaSources.invalidate),
-  invalidateTags: script(luaSources.invalidateTags),
-  noteTags: script(luaSources.noteTags),
-  permitRefresh: script(luaSources.permitRefresh),
-  endRefresh: script(luaSources.endRefresh),
-  answer: script(luaSources.answer),
-  probe: script(luaSources.probe),
-} as const
+type ScriptName = keyof typeof luaSources
+
+const scripts = Object.fromEntries(
+  Object.entries(luaSources).map(([name, source]) => [name, script(source)]),
+) as Readonly<Record<ScriptName, Script>>
 
 /** A granted lease: the version that its commit writes, and the number of loads that failed in a row. */
 export interface Grant {
@@ -72,6 +65,17 @@ export interface AnswerLimits {
   readonly most: number
 }
 
+/** What the steps of a store use. */
+export interface StepParts {
+  readonly link: Link
+  readonly runtime: Runtime
+  readonly redisKeys: RedisKeys
+  readonly denied: DeniedCommands
+  readonly clocks: ServerClocks
+  readonly scripts: Scripts
+  readonly steps: StepRunner
+}
+
 /** Why a script refuses a token: there is no lease, or another token holds it. */
 export type Rejection = 'gone' | 'taken'
 
@@ -80,24 +84,12 @@ export type Rejection = 'gone' | 'taken'
  * the client; the step runner turns it into `away`.
  */
 export class Scripts {
-  readonly #link: Link
-  readonly #redisKeys: RedisKeys
-  readonly #denied: DeniedCommands
-  readonly #clocks: ServerClocks
+  readonly #parts: Omit<StepParts, 'scripts' | 'steps'>
   readonly #channelsOf: (key: string) => readonly string[]
 
   /** `channelsOf`: the channels of the notices about a key, but for that of the namespace. */
-  constructor(
-    link: Link,
-    redisKeys: RedisKeys,
-    denied: DeniedCommands,
-    clocks: ServerClocks,
-    channelsOf: (key: string) => readonly string[],
-  ) {
-    this.#link = link
-    this.#redisKeys = redisKeys
-    this.#denied = denied
-    this.#clocks = clocks
+  constructor(parts: Omit<StepParts, 'scripts' | 'steps'>, channelsOf: (key: string) => readonly string[]) {
+    this.#parts = parts
     this.#channelsOf = channelsOf
   }
 
@@ -110,7 +102,7 @@ export class Scripts {
     const longest = maxCooldown === undefined ? '' : ms(maxCooldown)
     const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0']
     const keys = this.#keys(key)
-    const reply = await this.#clocks.run(keys[0], request, async (latest) =>
+    const reply = await this.#parts.clocks.run(keys[0], request, async (latest) =>
       timed(await this.#run('acquire', keys, [...args, latest, longest, PROCESS_NAME]), 3),
     )
     const [code, first, second, third, fourth] = reply as readonly [number, ...unknown[]]
@@ -138,7 +130,7 @@ export class Scripts {
   }
 
   async commit(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<'stored' | Rejection> {
-    const args = [token, ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
+    const args = [token, ms(keepFor), this.#parts.redisKeys.channel, keyMessage('committed', key)]
     const reply = await this.#write(key, token, bytes, (keys, record) =>
       this.#run('commit', keys, [...args, record[0] ?? '', ...this.#channelsOf(key)]),
     )
@@ -151,7 +143,7 @@ export class Scripts {
    */
   async put(key: string, token: string, { bytes, keepFor }: EncodedRecord, terms: PutTerms): Promise<string> {
     const { maySendAgain, tags } = terms
-    const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
+    const args = [ms(keepFor), this.#parts.redisKeys.channel, keyMessage('committed', key)]
     const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
     const rest = [tags === undefined ? '' : ms(tags.keepFor), ...this.#channelsOf(key)]
     const write = async (latest: string): Promise<TimedReply<unknown>> => {
@@ -161,36 +153,36 @@ export class Scripts {
         this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', latest, ...rest], maySendAgain)
       return timed(await this.#write(key, token, bytes, run, maySendAgain), 2)
     }
-    const reply = await this.#clocks.run(this.#redisKeys.entry(key), terms, write)
+    const reply = await this.#parts.clocks.run(this.#parts.redisKeys.entry(key), terms, write)
     return Array.isArray(reply) ? String(reply[1]) : NO_VERSION
   }
 
   /** The leases must be on one server: of a cluster, it takes one. */
   async renew(leases: readonly HeldLease[], duration: number): Promise<readonly ('renewed' | Rejection)[]> {
-    const [first = '', ...others] = leases.map(({ key }) => this.#redisKeys.lease(key))
+    const [first = '', ...others] = leases.map(({ key }) => this.#parts.redisKeys.lease(key))
     const reply = await this.#run('renew', [first, ...others], [ms(duration), ...leases.map(({ token }) => token)])
     return (reply as readonly unknown[]).map((code) => rejectionOf(code) ?? 'renewed')
   }
 
   async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {
     const { value, duration } = encodeKeyState(ending)
-    const lease = this.#redisKeys.lease(key)
+    const lease = this.#parts.redisKeys.lease(key)
     // One key, if possible: while a slot moves, a script with two keys fails whose keys are on different nodes.
-    const keys: ScriptKeys = ending.kind === 'uncacheable' ? [lease, this.#redisKeys.entry(key)] : [lease]
-    const channels = [this.#redisKeys.channel, keyMessage('released', key), ...this.#channelsOf(key)]
+    const keys: ScriptKeys = ending.kind === 'uncacheable' ? [lease, this.#parts.redisKeys.entry(key)] : [lease]
+    const channels = [this.#parts.redisKeys.channel, keyMessage('released', key), ...this.#channelsOf(key)]
     const args = [token, value, ms(duration), ...channels]
     return rejectionOf(await this.#run('release', keys, args)) ?? 'released'
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
     const message = keyMessage(how === 'delete' ? 'deleted' : 'expired', key)
-    const args = [how, this.#redisKeys.channel, message, holdOff > 0 ? ms(holdOff) : '0']
+    const args = [how, this.#parts.redisKeys.channel, message, holdOff > 0 ? ms(holdOff) : '0']
     await this.#run('invalidate', this.#keys(key), [...args, ...this.#channelsOf(key)])
   }
 
   /** Returns the new number of the tags. */
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<number> {
-    const args = [how, this.#redisKeys.channel, tagList(tags)]
+    const args = [how, this.#parts.redisKeys.channel, tagList(tags)]
     return Number(await this.#run('invalidateTags', this.#tagKeys(tags), args))
   }
 
@@ -214,25 +206,25 @@ export class Scripts {
 
   /** Gives an answer to a question, unless it has too many. */
   async answer(question: string, answer: string, { keepFor, most }: AnswerLimits): Promise<void> {
-    await this.#run('answer', [this.#redisKeys.answers(question)], [answer, ms(keepFor), String(most)])
+    await this.#run('answer', [this.#parts.redisKeys.answers(question)], [answer, ms(keepFor), String(most)])
   }
 
   /** Rejects where the server runs no scripts, or is too old for those of the store. */
   async probe(): Promise<void> {
-    await this.#run('probe', [this.#redisKeys.temporary('', 'probe')], [])
+    await this.#run('probe', [this.#parts.redisKeys.temporary('', 'probe')], [])
   }
 
   async #run(
-    name: keyof typeof scripts,
+    name: ScriptName,
     keys: ScriptKeys,
     args: readonly RedisArgument[],
     maySendAgain?: () => boolean,
   ): Promise<unknown> {
-    const onDenied = (error: unknown): void => this.#denied.note(error)
+    const onDenied = (error: unknown): void => this.#parts.denied.note(error)
     try {
-      return await runScript(this.#link, scripts[name], keys, args, onDenied, maySendAgain)
+      return await runScript(this.#parts.link, scripts[name], keys, args, onDenied, maySendAgain)
     } catch (error) {
-      this.#denied.note(error, scripts[name].source)
+      this.#parts.denied.note(error, scripts[name].source)
       throw error
     }
   }
@@ -247,8 +239,8 @@ export class Scripts {
   ): Promise<unknown> {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
-    const temporary = this.#redisKeys.temporary(key, token)
-    const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], 'text')
+    const temporary = this.#parts.redisKeys.temporary(key, token)
+    const sent = this.#parts.link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], 'text')
     const [, reply] = await Promise.all([sent, run([...keys, temporary], [])])
     const isGone = reply === -3 || (Array.isArray(reply) && reply[0] === 0)
     if (!isGone) return reply
@@ -256,15 +248,15 @@ export class Scripts {
   }
 
   #keys(key: string): readonly [entry: string, lease: string] {
-    return [this.#redisKeys.entry(key), this.#redisKeys.lease(key)]
+    return [this.#parts.redisKeys.entry(key), this.#parts.redisKeys.lease(key)]
   }
 
   #refreshKeys(): ScriptKeys {
-    return [this.#redisKeys.refreshRate, this.#redisKeys.runningRefreshes]
+    return [this.#parts.redisKeys.refreshRate, this.#parts.redisKeys.runningRefreshes]
   }
 
   #tagKeys(tags: readonly string[]): ScriptKeys {
-    return [this.#redisKeys.tagSequence, ...tags.map((tag) => this.#redisKeys.tag(tag))]
+    return [this.#parts.redisKeys.tagSequence, ...tags.map((tag) => this.#parts.redisKeys.tag(tag))]
   }
 }
 

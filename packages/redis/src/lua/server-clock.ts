@@ -108,8 +108,13 @@ export class ServerClocks {
 
   async #ask(node: string, send: (args: readonly string[]) => Promise<unknown>): Promise<void> {
     const sentAt = this.#runtime.elapsed()
-    const reply = await send(['TIME'])
-    const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
-    if (seconds !== undefined && micros !== undefined) this.note(node, sentAt, seconds * 1_000_000 + micros)
+    const time = serverTime(await send(['TIME']))
+    if (!Number.isNaN(time)) this.note(node, sentAt, time)
   }
+}
+
+/** The time in a reply to TIME, µs; NaN if there is none. */
+export function serverTime(reply: unknown): number {
+  const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
+  return Number(seconds) * 1_000_000 + Number(micros)
 }

@@ -1,17 +1,10 @@
-import type { Notice, Runtime } from '@cattlegrid/core/extend'
+import type { Notice } from '@cattlegrid/core/extend'
 import { queueOwnMicrotask } from '../microtask.ts'
-import type { Link } from '../link/link.ts'
 import { ShardedChannels } from './sharded/sharded-channels.ts'
 import { ShardedNotices } from './sharded/sharded-notices.ts'
-import { Subscription } from './subscription.ts'
+import { Subscription, type SubscriptionSetup } from './subscription.ts'
 
-export interface NoticesSetup {
-  readonly link: Link
-  /** The channel of the namespace. */
-  readonly channel: string
-  readonly runtime: Runtime
-  /** How long a server may answer nothing before the connection to it is replaced, ms. */
-  readonly maxSilence: number | false
+export interface NoticesSetup extends Omit<SubscriptionSetup, 'announce'> {
   /** True: on a cluster, the notices about a key come over the channel of its group of slots. */
   readonly sharded: boolean
   /** Called with each notice before the listeners. */
@@ -31,12 +24,11 @@ export class Notices {
   #started = false
 
   constructor(setup: NoticesSetup) {
-    const { link, channel, runtime, maxSilence, sharded, onOther } = setup
-    const announce = (notice: Notice): void => this.announce(notice)
+    const { link, sharded, onOther } = setup
+    const subscribing = { ...setup, announce: (notice: Notice): void => this.announce(notice) }
     this.#setup = setup
-    this.#subscription = new Subscription(link, channel, announce, onOther, runtime, maxSilence)
-    if (!sharded || link.nodes === undefined) return
-    this.#sharded = new ShardedNotices({ link, nodes: link.nodes, channel, runtime, maxSilence, announce })
+    this.#subscription = new Subscription(subscribing, onOther)
+    if (sharded && link.nodes !== undefined) this.#sharded = new ShardedNotices(subscribing, link.nodes)
   }
 
   /** False while notices about the key are not subscribed to. */

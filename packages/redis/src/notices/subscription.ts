@@ -11,16 +11,24 @@ const LOST = ['error', 'reconnecting', 'end'] as const
 /** The time between two checks of the connection, ms. */
 const CHECK_INTERVAL = 2000
 
+/** What the connections for notices need of their store. */
+export interface SubscriptionSetup {
+  readonly link: Link
+  /** The channel of the namespace. */
+  readonly channel: string
+  readonly runtime: Runtime
+  /** How long a server may answer nothing before the connection to it is replaced, ms. */
+  readonly maxSilence: number | false
+  readonly announce: (notice: Notice) => void
+}
+
 /**
  * The store's subscription to its channel, on a separate connection, so that no large reply delays a wake-up. It connects in the background; while it
  * is disconnected, followers poll.
  */
 export class Subscription {
-  readonly #link: Link
-  readonly #channel: string
-  readonly #notify: (notice: Notice) => void
+  readonly #setup: SubscriptionSetup
   readonly #onOther: (message: string) => void
-  readonly #runtime: Runtime
   readonly #watchdog: Watchdog | undefined
   #connection: SubscriberConnection | undefined
   #cancelOpen: CancelTimer = () => undefined
@@ -30,20 +38,11 @@ export class Subscription {
   #connected = false
   #closed = false
 
-  /** `onOther` gets the messages that are no notices. `maxSilence`: how long the server may answer nothing before the connection is replaced, ms. */
-  constructor(
-    link: Link,
-    channel: string,
-    notify: (notice: Notice) => void,
-    onOther: (message: string) => void,
-    runtime: Runtime,
-    maxSilence: number | false,
-  ) {
-    this.#link = link
-    this.#channel = channel
-    this.#notify = notify
+  /** `onOther` gets the messages that are no notices. */
+  constructor(setup: SubscriptionSetup, onOther: (message: string) => void) {
+    const { runtime, maxSilence } = setup
+    this.#setup = setup
     this.#onOther = onOther
-    this.#runtime = runtime
     this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#replace)
   }
 
@@ -53,7 +52,7 @@ export class Subscription {
 
   /** Connects once the user's client is open: the store never contacts a server that the user's client has not connected to. */
   start(): void {
-    this.#cancelOpen = this.#link.whenSubscribable(this.#open)
+    this.#cancelOpen = this.#setup.link.whenSubscribable(this.#open)
   }
 
   close(): void {
@@ -66,10 +65,10 @@ export class Subscription {
 
   readonly #open = (): void => {
     if (this.#closed || this.#connection !== undefined) return
-    const connection = this.#link.subscriberConnection()
+    const connection = this.#setup.link.subscriberConnection()
     if (connection !== undefined) this.#subscribe(connection)
     // This check sends nothing, so it needs no increasing delay.
-    else this.#retryTimer = this.#runtime.schedule(this.#open, FIRST_RETRY_DELAY)
+    else this.#retryTimer = this.#setup.runtime.schedule(this.#open, FIRST_RETRY_DELAY)
   }
 
   #subscribe(connection: SubscriberConnection): void {
@@ -84,7 +83,7 @@ export class Subscription {
     for (const event of LOST) client.on(event, () => this.#connectionLost(connection))
     const subscribe = async (): Promise<void> => {
       await client.connect()
-      const answer = client.subscribe(this.#channel, (message) => this.#receive(message))
+      const answer = client.subscribe(this.#setup.channel, (message) => this.#receive(message))
       this.#watchdog?.watch(answer)
       await answer
       subscribed = true
@@ -97,7 +96,7 @@ export class Subscription {
     if (this.#closed) return
     const notice = parseMessage(message)
     if (notice === undefined) this.#onOther(message)
-    else this.#notify(notice)
+    else this.#setup.announce(notice)
   }
 
   #markConnected(connection: SubscriberConnection): void {
@@ -105,15 +104,15 @@ export class Subscription {
     this.#connected = true
     this.#checkTimer?.()
     this.#failures = 0
-    this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
-    this.#notify({ kind: 'connected' })
+    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
+    this.#setup.announce({ kind: 'connected' })
   }
 
   /** Sends a PING: no messages on the channel does not mean that the connection is broken. */
   #checkAlive(connection: SubscriberConnection): void {
     if (connection !== this.#connection || !this.#connected) return
     if (!connection.isCurrent()) return this.#replace()
-    this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
+    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
     this.#watchdog?.watch(connection.client.send(['PING'], 'text'))
   }
 
@@ -123,14 +122,14 @@ export class Subscription {
     if (!connection.mayReconnect || !connection.client.isOpen) this.#replace()
     else {
       this.#markDisconnected()
-      this.#checkTimer = this.#runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
+      this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
     }
   }
 
   /** A client also emits `error` where its connection stays, for example for a PING that a busy server refuses: then no `ready` follows. */
   #checkRecovered(connection: SubscriberConnection): void {
     if (connection !== this.#connection || this.#connected) return
-    this.#checkTimer = this.#runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
+    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
     const { client } = connection
     // The client subscribes again before it is ready again.
     if (client.isReady) client.send(['PING'], 'text').then(() => this.#markConnected(connection), ignored)
@@ -139,11 +138,12 @@ export class Subscription {
   #subscribeFailed(connection: SubscriberConnection, error: unknown): void {
     if (connection !== this.#connection) return
     if (connection.client.isReady && this.#failures === 0) {
+      const { channel, announce } = this.#setup
       const reason = error instanceof Error ? error.message : String(error)
-      const hint = `allow the Redis user to subscribe to it (&${this.#channel})`
-      this.#notify({
+      const hint = `allow the Redis user to subscribe to it (&${channel})`
+      announce({
         kind: 'warning',
-        message: `Wake-ups on the channel '${this.#channel}' do not arrive (${reason}): ${hint}. Until then, waiters poll.`,
+        message: `Wake-ups on the channel '${channel}' do not arrive (${reason}): ${hint}. Until then, waiters poll.`,
       })
     }
     this.#replace()
@@ -159,7 +159,7 @@ export class Subscription {
     this.#retryTimer?.()
     const delay = Math.min(FIRST_RETRY_DELAY * 2 ** this.#failures, MAX_RETRY_DELAY)
     this.#failures += 1
-    this.#retryTimer = this.#runtime.schedule(this.#open, delay)
+    this.#retryTimer = this.#setup.runtime.schedule(this.#open, delay)
   }
 
   #drop(): void {
@@ -173,7 +173,7 @@ export class Subscription {
     this.#checkTimer?.()
     if (!this.#connected) return
     this.#connected = false
-    if (!this.#closed) this.#notify({ kind: 'disconnected' })
+    if (!this.#closed) this.#setup.announce({ kind: 'disconnected' })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Runtime, TagNumber } from '@cattlegrid/core/extend'
 import type { Link } from '../link/link.ts'
+import { serverTime } from '../lua/server-clock.ts'
 import type { RedisKeys } from '../redis-keys.ts'
 
 /** What the scripts write for a tag: the number of its last invalidation, then that of its last expiry since, if there was one. */
@@ -53,7 +54,6 @@ function numbersIn(reply: unknown): readonly [invalidated: number, expired?: num
  */
 async function readClock(link: Link, key: string, runtime: Runtime): Promise<(number: number) => number> {
   const sentAt = runtime.now()
-  const [seconds, micros] = (await link.send(key, ['TIME'], 'text')) as readonly string[]
-  const now = Number(seconds) * 1_000_000 + Number(micros)
+  const now = serverTime(await link.send(key, ['TIME'], 'text'))
   return (number) => sentAt - Math.max(0, now - number) / 1000
 }

@@ -1,9 +1,6 @@
-import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core/extend'
+import type { CancelTimer, NewEntry } from '@cattlegrid/core/extend'
 import { lifetimesOf } from '../entries/record.ts'
-import type { DeniedCommands } from '../link/denied-commands.ts'
-import type { Link } from '../link/link.ts'
-import type { NumberedTags, Scripts } from '../lua/scripts.ts'
-import type { RedisKeys } from '../redis-keys.ts'
+import type { NumberedTags, Scripts, StepParts } from '../lua/scripts.ts'
 import { readTagSequence } from './tag-numbers.ts'
 
 /** Lower than every tag number: a load that begins with this is refused when it names tags. */
@@ -21,20 +18,12 @@ const TAG_MARGIN = 60_000
  * It may be on another server than the key, and that server may be silent: it must not block the loads, which need the number only if they name tags.
  */
 export class TagSequence {
-  readonly #link: Link
-  readonly #redisKeys: RedisKeys
-  readonly #scripts: Scripts
-  readonly #denied: DeniedCommands
-  readonly #runtime: Runtime
+  readonly #parts: Omit<StepParts, 'steps'>
   /** Until then its server counts as silent. */
   #silentUntil = -Infinity
 
-  constructor(link: Link, redisKeys: RedisKeys, scripts: Scripts, denied: DeniedCommands, runtime: Runtime) {
-    this.#link = link
-    this.#redisKeys = redisKeys
-    this.#scripts = scripts
-    this.#denied = denied
-    this.#runtime = runtime
+  constructor(parts: Omit<StepParts, 'steps'>) {
+    this.#parts = parts
   }
 
   /**
@@ -42,20 +31,18 @@ export class TagSequence {
    * UNKNOWN when that does not come in time. Nothing rejects.
    */
   read(): () => Promise<number> {
-    if (this.#runtime.elapsed() < this.#silentUntil) return () => Promise.resolve(UNKNOWN)
+    if (this.#parts.runtime.elapsed() < this.#silentUntil) return () => Promise.resolve(UNKNOWN)
     const reading = this.#readSequence()
     return () => this.#inTime(reading)
   }
 
   async #readSequence(): Promise<number> {
+    const { link, redisKeys, scripts, denied } = this.#parts
     try {
       // Usually the sequence exists, and a script costs the server several times as much as a read.
-      return (
-        (await readTagSequence(this.#link, this.#redisKeys)) ??
-        (await this.#scripts.noteTags({ tags: [], keepFor: 1 })).sequence
-      )
+      return (await readTagSequence(link, redisKeys)) ?? (await scripts.noteTags({ tags: [], keepFor: 1 })).sequence
     } catch (error) {
-      this.#denied.note(error)
+      denied.note(error)
       return UNKNOWN
     } finally {
       this.#silentUntil = -Infinity
@@ -64,9 +51,9 @@ export class TagSequence {
 
   #inTime(reading: Promise<number>): Promise<number> {
     return new Promise((resolve) => {
-      const half = (action: () => void): CancelTimer => this.#runtime.schedule(action, TIMEOUT / 2)
+      const half = (action: () => void): CancelTimer => this.#parts.runtime.schedule(action, TIMEOUT / 2)
       const giveUp = (): void => {
-        this.#silentUntil = this.#runtime.elapsed() + PAUSE
+        this.#silentUntil = this.#parts.runtime.elapsed() + PAUSE
         resolve(UNKNOWN)
       }
       // Two timers: after a suspension, a process runs due timers before it reads a reply that has already arrived.
@@ -82,7 +69,7 @@ export class TagSequence {
 
   /** Gives every tag of the entry a number that is kept longer than the entry. */
   noteTagsOf(entry: NewEntry): ReturnType<Scripts['noteTags']> {
-    return this.#scripts.noteTags(numberedTagsOf(entry))
+    return this.#parts.scripts.noteTags(numberedTagsOf(entry))
   }
 }
 

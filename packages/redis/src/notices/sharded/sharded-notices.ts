@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core/extend'
-import type { Link, LinkNodes } from '../../link/link.ts'
+import type { CancelTimer } from '@cattlegrid/core/extend'
+import type { LinkNodes } from '../../link/link.ts'
+import type { SubscriptionSetup } from '../subscription.ts'
 import { parseMessage } from '../wake-message.ts'
-import type { ShardConnection } from './shard-connection.ts'
-import { ShardConnections } from './shard-connections.ts'
+import { ShardConnection } from './shard-connection.ts'
 import { ShardedChannels } from './sharded-channels.ts'
 import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
 
@@ -27,44 +27,28 @@ interface Group {
   readonly awaited: Set<string>
 }
 
-export interface ShardedNoticesSetup {
-  readonly link: Link
-  readonly nodes: LinkNodes
-  /** The channel of the namespace. */
-  readonly channel: string
-  readonly runtime: Runtime
-  /** How long a server may answer nothing before its connection is replaced, ms. */
-  readonly maxSilence: number | false
-  readonly announce: (notice: Notice) => void
-}
-
 /**
  * The store's subscriptions to the channels of groups of slots: those of the keys that it was asked for, each at its present master, by one connection a
  * master.
  */
 export class ShardedNotices {
-  readonly #setup: ShardedNoticesSetup
+  readonly #setup: SubscriptionSetup
+  readonly #nodes: LinkNodes
   readonly #channels: ShardedChannels
   readonly #groups = new Map<number, Group>()
-  readonly #connections: ShardConnections
+  /** One a master, by its address, opened when it is first needed. */
+  readonly #connections = new Map<string, ShardConnection>()
   readonly #pause: SubscriptionPause
   /** Connections and timers must not keep the async context of the request that needs them first. */
   readonly #scope = new AsyncResource('cattlegrid')
   #cancelCheck: CancelTimer | undefined
   #closed = false
 
-  constructor(setup: ShardedNoticesSetup) {
-    const { nodes, channel, runtime, maxSilence, announce } = setup
+  constructor(setup: SubscriptionSetup, nodes: LinkNodes) {
+    const { channel, runtime, announce } = setup
     this.#setup = setup
+    this.#nodes = nodes
     this.#channels = new ShardedChannels(channel)
-    this.#connections = new ShardConnections({
-      nodes,
-      runtime,
-      maxSilence,
-      onMessage: (message) => this.#receive(message),
-      onMoved: (moved, connection) => this.#moved(moved, connection),
-      onEnd: (address, connection) => this.#ended(address, connection),
-    })
     this.#pause = new SubscriptionPause(channel, runtime, (message) => announce({ kind: 'warning', message }))
   }
 
@@ -87,8 +71,8 @@ export class ShardedNotices {
   close(): void {
     this.#closed = true
     this.#cancelCheck?.()
-    this.#connections.close()
     this.#groups.clear()
+    this.#closeUnused()
   }
 
   #groupOf(key: string): Group {
@@ -107,8 +91,8 @@ export class ShardedNotices {
   }
 
   async #subscribe(group: Group): Promise<void> {
-    const address = this.#setup.nodes.addressOf(group.channel)
-    const connection = this.#pause.isOver ? this.#connections.connectionTo(address) : undefined
+    const address = this.#nodes.addressOf(group.channel)
+    const connection = this.#pause.isOver ? this.#connectionTo(address) : undefined
     if (connection === undefined) return
     const at = (group.at = { address, connection })
     try {
@@ -116,6 +100,33 @@ export class ShardedNotices {
       if (group.at === at) this.#markSubscribed(group)
     } catch (error) {
       if (group.at === at) this.#refused(group, error)
+    }
+  }
+
+  /** Undefined while the cluster is not connected to the master at the address. */
+  #connectionTo(address: string): ShardConnection | undefined {
+    const known = this.#connections.get(address)
+    const client = known === undefined ? this.#nodes.subscriberAt(address) : undefined
+    if (client === undefined) return known
+    const { runtime, maxSilence } = this.#setup
+    const connection: ShardConnection = new ShardConnection({
+      client,
+      runtime,
+      maxSilence,
+      onMessage: (message) => this.#receive(message),
+      onMoved: (channel) => this.#moved(channel, connection),
+      onEnd: () => this.#ended(address, connection),
+    })
+    this.#connections.set(address, connection)
+    return connection
+  }
+
+  #closeUnused(): void {
+    const used = new Set([...this.#groups.values()].map(({ at }) => at?.connection))
+    for (const [address, connection] of this.#connections) {
+      if (used.has(connection)) continue
+      this.#connections.delete(address)
+      connection.destroy()
     }
   }
 
@@ -150,6 +161,7 @@ export class ShardedNotices {
   }
 
   #ended(address: string, connection: ShardConnection): void {
+    this.#connections.delete(address)
     this.#lose(
       [...this.#groups.values()].filter((group) => group.at?.connection === connection),
       address,
@@ -195,15 +207,14 @@ export class ShardedNotices {
 
   readonly #check = (): void => {
     this.#checkIn(CHECK_INTERVAL)
-    const { nodes } = this.#setup
     const groups = [...this.#groups.values()]
-    const moved = groups.filter(({ at, channel }) => at !== undefined && nodes.addressOf(channel) !== at.address)
+    const moved = groups.filter(({ at, channel }) => at !== undefined && this.#nodes.addressOf(channel) !== at.address)
     for (const address of addressesOf(moved))
       this.#lose(
         moved.filter(({ at }) => at?.address === address),
         address,
       )
-    this.#connections.closeUnused((connection) => groups.some(({ at }) => at?.connection === connection))
+    this.#closeUnused()
     void this.#subscribeAgain(groups)
   }
 }
