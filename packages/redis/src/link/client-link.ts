@@ -6,9 +6,12 @@ import type { Link, SubscriberConnection } from './link.ts'
 export class ClientLink implements Link {
   readonly nodes = undefined
   readonly #client: Client
+  readonly #isUsers: boolean
 
-  constructor(client: Client) {
+  /** `isUsers`: not a client that the store has made. Its duplicates may connect while it cannot, or is closed. */
+  constructor(client: Client, isUsers: boolean = false) {
     this.#client = client
+    this.#isUsers = isUsers
   }
 
   get isOpen(): boolean {
@@ -36,16 +39,12 @@ export class ClientLink implements Link {
   }
 
   subscriberConnection(): SubscriberConnection | undefined {
-    const { duplicatesReconnect, isReady } = this.#client
-    // A duplicate that does not reconnect would end at once where its server is away.
-    if (!duplicatesReconnect && !isReady) return undefined
-    const isCurrent = (): boolean => duplicatesReconnect || this.#client.isOpen
-    return { client: this.#client.duplicate(), mayReconnect: duplicatesReconnect, isCurrent }
+    if (!this.isReady && !this.#isUsers) return undefined
+    return { client: this.#client.duplicate(), isCurrent: () => this.#isUsers || this.isOpen }
   }
 
   whenSubscribable(listener: () => void): () => void {
-    const { isOpen, isReady, duplicatesReconnect } = this.#client
-    if (!isReady && !(isOpen && duplicatesReconnect)) return this.#client.status.onceReady(listener)
+    if (!this.isReady && !(this.isOpen && this.#isUsers)) return this.status.onceReady(listener)
     listener()
     return () => undefined
   }

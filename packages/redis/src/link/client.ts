@@ -17,8 +17,6 @@ export interface Client extends Server {
   readonly isOpen: boolean
   /** True if a command is sent at once. */
   readonly isReady: boolean
-  /** True: its duplicates connect again by themselves once their connection is lost. False: they end. */
-  readonly duplicatesReconnect: boolean
   /** Whether its connection has stood, and why it does not. */
   readonly status: ConnectionStatus
   /** Makes a client of the same server with the same settings, not yet connected. */

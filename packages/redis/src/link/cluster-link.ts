@@ -92,7 +92,7 @@ export class ClusterLink implements Link {
     if (master?.client === undefined) return undefined
     const { address, client } = master
     const isCurrent = (): boolean => this.#cluster.masters().some((one) => one.address === address)
-    return { client: client.duplicate(), mayReconnect: false, isCurrent }
+    return { client: client.duplicate(), isCurrent }
   }
 
   whenSubscribable(listener: () => void): () => void {

@@ -63,7 +63,6 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
 
 /** A client that the store has made by ioredis or iovalkey, with OWN_SETTINGS. */
 export class IoRedisClient implements ConnectableClient {
-  readonly duplicatesReconnect = false
   readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #client: IoRedis
   #listensToShards = false

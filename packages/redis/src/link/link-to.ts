@@ -49,7 +49,7 @@ export function linkTo(
   }
   const { used, close } = userClient(client, runtime, maxSilence)
   warnUnlessConnected(used.status, warn)
-  return { link: new ClientLink(used), close }
+  return { link: new ClientLink(used, true), close }
 }
 
 /** Warns if the first connection fails. `isReady`: true where the user's own is ready although the store's is not, which is told otherwise. */

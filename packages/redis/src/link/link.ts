@@ -23,10 +23,8 @@ export function awayAfter(cause: unknown): Away {
 /** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
   readonly client: ConnectableClient
-  /** True: the client connects again by itself. False where it does not, or its server may be gone for good: the subscription then requests another one. */
-  readonly mayReconnect: boolean
   /** False once published messages no longer reach the server that the client is connected to. */
-  isCurrent(): boolean
+  readonly isCurrent: () => boolean
 }
 
 /** The masters of a cluster. */

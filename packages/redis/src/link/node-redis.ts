@@ -51,7 +51,6 @@ const EVENT_NAMES: Readonly<Partial<Record<ClientEvent, string>>> = { moved: 'sh
 
 /** A client of node-redis. */
 export class NodeRedisClient implements ConnectableClient {
-  readonly duplicatesReconnect = true
   readonly status: ConnectionStatus
   readonly #client: RedisClient
   readonly #sender: Pick<RedisClient, 'sendCommand'>

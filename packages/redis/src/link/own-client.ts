@@ -48,10 +48,6 @@ export class OwnClient implements Client {
     return this.#connection.client?.isReady === true
   }
 
-  get duplicatesReconnect(): boolean {
-    return this.#connection.client?.duplicatesReconnect === true
-  }
-
   send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     const reply = this.#madeClient().send(args, form)
     this.#watchdog?.watch(reply)

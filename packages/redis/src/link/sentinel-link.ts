@@ -71,7 +71,7 @@ export class SentinelLink implements Link {
     if (reserved === undefined) return undefined
     const client = new NodeRedisClient(reserved).duplicate()
     const address = this.#address()
-    return { client, mayReconnect: false, isCurrent: () => this.#address() === address }
+    return { client, isCurrent: () => this.#address() === address }
   }
 
   whenSubscribable(listener: () => void): () => void {

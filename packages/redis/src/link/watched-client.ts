@@ -29,7 +29,6 @@ export function userClient(
  * vanished silently stays ready for as long as something is written to it: its `pingInterval` has no deadline, and each write restarts its `socketTimeout`.
  */
 class WatchedClient implements Client {
-  readonly duplicatesReconnect = true
   readonly #client: ConnectableClient
   readonly #watchdog: Watchdog
   readonly #substitute: OwnClient

@@ -1,15 +1,13 @@
 import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core/extend'
-import { handshakeOf, type ConnectableClient } from '../link/client.ts'
-import type { SubscriberConnection, Link } from '../link/link.ts'
-import { Watchdog } from '../link/watchdog.ts'
+import { isErrorReply } from '../link/connection-error.ts'
+import type { Link } from '../link/link.ts'
+import { NoticeConnection } from './notice-connection.ts'
 import { parseMessage } from './wake-message.ts'
 
-const FIRST_RETRY_DELAY = 500
+const FIRST_RETRY_DELAY = 100
 const MAX_RETRY_DELAY = 30_000
-/** The events of a client that has lost its connection. */
-const LOST = ['error', 'reconnecting', 'end'] as const
-/** The time between two checks of the connection, ms. */
-const CHECK_INTERVAL = 2000
+/** While the server is away, ms. */
+const MAX_AWAY_DELAY = 1000
 
 /** What the connections for notices need of their store. */
 export interface SubscriptionSetup {
@@ -29,152 +27,94 @@ export interface SubscriptionSetup {
 export class Subscription {
   readonly #setup: SubscriptionSetup
   readonly #onOther: (message: string) => void
-  readonly #watchdog: Watchdog | undefined
-  #connection: SubscriberConnection | undefined
-  #cancelOpen: CancelTimer = () => undefined
-  #retryTimer: CancelTimer | undefined
-  #checkTimer: CancelTimer | undefined
+  #connection: NoticeConnection | undefined
+  #cancelStart: CancelTimer = () => undefined
+  #cancelRetry: CancelTimer = () => undefined
   #failures = 0
   #connected = false
   #closed = false
 
   /** `onOther` gets the messages that are no notices. */
   constructor(setup: SubscriptionSetup, onOther: (message: string) => void) {
-    const { runtime, maxSilence } = setup
     this.#setup = setup
     this.#onOther = onOther
-    this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#replace)
   }
 
   get connected(): boolean {
     return this.#connected
   }
 
-  /** Connects once the user's client is open: the store never contacts a server that the user's client has not connected to. */
+  /** Connects once the user's client is ready: the store never contacts a server that the user's client has not connected to. */
   start(): void {
-    this.#cancelOpen = this.#setup.link.whenSubscribable(this.#open)
+    this.#cancelStart = this.#setup.link.whenSubscribable(this.#open)
   }
 
   close(): void {
     this.#closed = true
-    this.#cancelOpen()
-    this.#retryTimer?.()
-    this.#watchdog?.stop()
-    this.#drop()
+    this.#connected = false
+    this.#cancelStart()
+    this.#cancelRetry()
+    this.#connection?.destroy()
   }
 
   readonly #open = (): void => {
-    if (this.#closed || this.#connection !== undefined) return
-    const connection = this.#setup.link.subscriberConnection()
-    if (connection !== undefined) this.#subscribe(connection)
+    const { link, channel, runtime, maxSilence } = this.#setup
+    const subscriber = link.subscriberConnection()
     // This check sends nothing, so it needs no increasing delay.
-    else this.#retryTimer = this.#setup.runtime.schedule(this.#open, FIRST_RETRY_DELAY)
-  }
-
-  #subscribe(connection: SubscriberConnection): void {
+    if (subscriber === undefined) return this.#retryIn(FIRST_RETRY_DELAY)
+    const { client, isCurrent } = subscriber
+    const onEnd = (): void => this.#ended()
+    const connection = new NoticeConnection({ client, runtime, maxSilence, isCurrent, onEnd })
     this.#connection = connection
-    const { client } = connection
-    let subscribed = false
-    client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
-    // node-redis subscribes again before it emits 'ready' on a reconnect.
-    client.on('ready', () => {
-      if (subscribed) this.#markConnected(connection)
-    })
-    for (const event of LOST) client.on(event, () => this.#connectionLost(connection))
-    const subscribe = async (): Promise<void> => {
-      await client.connect()
-      const answer = client.subscribe(this.#setup.channel, (message) => this.#receive(message))
-      this.#watchdog?.watch(answer)
-      await answer
-      subscribed = true
-      this.#markConnected(connection)
-    }
-    subscribe().catch((error: unknown) => this.#subscribeFailed(connection, error))
+    connection
+      .subscribe(() => client.subscribe(channel, this.#receive))
+      .then(
+        () => this.#subscribed(connection),
+        (error: unknown) => this.#refused(connection, error),
+      )
   }
 
-  #receive(message: string): void {
+  readonly #receive = (message: string): void => {
     if (this.#closed) return
     const notice = parseMessage(message)
     if (notice === undefined) this.#onOther(message)
     else this.#setup.announce(notice)
   }
 
-  #markConnected(connection: SubscriberConnection): void {
-    if (connection !== this.#connection || this.#connected) return
+  #subscribed(connection: NoticeConnection): void {
+    if (connection !== this.#connection || this.#closed) return
     this.#connected = true
-    this.#checkTimer?.()
     this.#failures = 0
-    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
     this.#setup.announce({ kind: 'connected' })
   }
 
-  /** Sends a PING: no messages on the channel does not mean that the connection is broken. */
-  #checkAlive(connection: SubscriberConnection): void {
-    if (connection !== this.#connection || !this.#connected) return
-    if (!connection.isCurrent()) return this.#replace()
-    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
-    this.#watchdog?.watch(connection.client.send(['PING'], 'text'))
-  }
-
-  #connectionLost(connection: SubscriberConnection): void {
-    if (connection !== this.#connection) return
-    // A client whose reconnect strategy has given up never opens again.
-    if (!connection.mayReconnect || !connection.client.isOpen) this.#replace()
-    else {
-      this.#markDisconnected()
-      this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
-    }
-  }
-
-  /** A client also emits `error` where its connection stays, for example for a PING that a busy server refuses: then no `ready` follows. */
-  #checkRecovered(connection: SubscriberConnection): void {
-    if (connection !== this.#connection || this.#connected) return
-    this.#checkTimer = this.#setup.runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
-    const { client } = connection
-    // The client subscribes again before it is ready again.
-    if (client.isReady) client.send(['PING'], 'text').then(() => this.#markConnected(connection), ignored)
-  }
-
-  #subscribeFailed(connection: SubscriberConnection, error: unknown): void {
-    if (connection !== this.#connection) return
-    if (connection.client.isReady && this.#failures === 0) {
+  #refused(connection: NoticeConnection, error: unknown): void {
+    if (connection !== this.#connection || this.#closed) return
+    if (isErrorReply(error) && this.#failures === 0) {
       const { channel, announce } = this.#setup
-      const reason = error instanceof Error ? error.message : String(error)
       const hint = `allow the Redis user to subscribe to it (&${channel})`
       announce({
         kind: 'warning',
-        message: `Wake-ups on the channel '${channel}' do not arrive (${reason}): ${hint}. Until then, waiters poll.`,
+        message: `Wake-ups on the channel '${channel}' do not arrive (${error.message}): ${hint}. Until then, waiters poll.`,
       })
     }
-    this.#replace()
+    connection.destroy()
+    this.#ended()
   }
 
-  readonly #replace = (): void => {
-    this.#drop()
-    this.#retryLater()
-  }
-
-  #retryLater(): void {
-    if (this.#closed) return
-    this.#retryTimer?.()
-    const delay = Math.min(FIRST_RETRY_DELAY * 2 ** this.#failures, MAX_RETRY_DELAY)
-    this.#failures += 1
-    this.#retryTimer = this.#setup.runtime.schedule(this.#open, delay)
-  }
-
-  #drop(): void {
-    const client: ConnectableClient | undefined = this.#connection?.client
+  #ended(): void {
+    const wasConnected = this.#connected
     this.#connection = undefined
-    this.#markDisconnected()
-    client?.destroy()
+    this.#connected = false
+    const { link, runtime } = this.#setup
+    const most = link.isReady ? MAX_RETRY_DELAY : MAX_AWAY_DELAY
+    // Spread, so that the processes do not all subscribe at once after their server was away.
+    this.#retryIn(Math.min(FIRST_RETRY_DELAY * 2 ** this.#failures, most) * (1 + runtime.random() / 2))
+    this.#failures += 1
+    if (wasConnected) this.#setup.announce({ kind: 'disconnected' })
   }
 
-  #markDisconnected(): void {
-    this.#checkTimer?.()
-    if (!this.#connected) return
-    this.#connected = false
-    if (!this.#closed) this.#setup.announce({ kind: 'disconnected' })
+  #retryIn(delay: number): void {
+    this.#cancelRetry = this.#setup.runtime.schedule(this.#open, delay)
   }
 }
-
-function ignored(): void {}

@@ -28,7 +28,6 @@ const reserved = { duplicate: () => duplicate } as RedisClient
 describe('a link to the master that Sentinel names', () => {
   test('subscribes on a duplicate of the reserved connection', async () => {
     const connection = linkWith(true, (_, run) => run(reserved)).subscriberConnection()
-    expect(connection?.mayReconnect).toBe(false)
     await connection?.client.connect()
     expect(connected).toEqual(['the duplicate'])
   })

@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer } from '@cattlegrid/core/extend'
 import type { LinkNodes } from '../../link/link.ts'
+import { NoticeConnection } from '../notice-connection.ts'
 import type { SubscriptionSetup } from '../subscription.ts'
 import { parseMessage } from '../wake-message.ts'
-import { ShardConnection } from './shard-connection.ts'
 import { ShardedChannels } from './sharded-channels.ts'
 import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
 
@@ -18,7 +18,7 @@ const AWAITED_KEYS = 100
 interface Group {
   readonly channel: string
   /** Where its channel is subscribed, or is about to be. */
-  at: { readonly address: string; readonly connection: ShardConnection } | undefined
+  at: { readonly address: string; readonly connection: NoticeConnection } | undefined
   /** True from the reply to its subscription until the connection is lost or the channel moves to another master. */
   subscribed: boolean
   /** True if listeners were told that its notices may be lost. */
@@ -37,7 +37,7 @@ export class ShardedNotices {
   readonly #channels: ShardedChannels
   readonly #groups = new Map<number, Group>()
   /** One a master, by its address, opened when it is first needed. */
-  readonly #connections = new Map<string, ShardConnection>()
+  readonly #connections = new Map<string, NoticeConnection>()
   readonly #pause: SubscriptionPause
   /** Connections and timers must not keep the async context of the request that needs them first. */
   readonly #scope = new AsyncResource('cattlegrid')
@@ -96,7 +96,7 @@ export class ShardedNotices {
     if (connection === undefined) return
     const at = (group.at = { address, connection })
     try {
-      await connection.subscribe(group.channel)
+      await connection.subscribe((client) => client.subscribeSharded(group.channel, this.#receive))
       if (group.at === at) this.#markSubscribed(group)
     } catch (error) {
       if (group.at === at) this.#refused(group, error)
@@ -104,16 +104,15 @@ export class ShardedNotices {
   }
 
   /** Undefined while the cluster is not connected to the master at the address. */
-  #connectionTo(address: string): ShardConnection | undefined {
+  #connectionTo(address: string): NoticeConnection | undefined {
     const known = this.#connections.get(address)
     const client = known === undefined ? this.#nodes.subscriberAt(address) : undefined
     if (client === undefined) return known
     const { runtime, maxSilence } = this.#setup
-    const connection: ShardConnection = new ShardConnection({
+    const connection: NoticeConnection = new NoticeConnection({
       client,
       runtime,
       maxSilence,
-      onMessage: (message) => this.#receive(message),
       onMoved: (channel) => this.#moved(channel, connection),
       onEnd: () => this.#ended(address, connection),
     })
@@ -130,7 +129,7 @@ export class ShardedNotices {
     }
   }
 
-  #receive(message: string): void {
+  readonly #receive = (message: string): void => {
     const notice = parseMessage(message)
     if (notice !== undefined && !this.#closed) this.#setup.announce(notice)
   }
@@ -150,7 +149,7 @@ export class ShardedNotices {
     else void this.#learnMasters([group]).then(() => this.#checkIn(RETRY_DELAY))
   }
 
-  #moved(channel: string, connection: ShardConnection): void {
+  #moved(channel: string, connection: NoticeConnection): void {
     const moved = [...this.#groups.values()].filter(
       (group) => group.channel === channel && group.at?.connection === connection,
     )
@@ -160,7 +159,7 @@ export class ShardedNotices {
     void this.#learnMasters(moved).then(() => this.#subscribeAgain(moved))
   }
 
-  #ended(address: string, connection: ShardConnection): void {
+  #ended(address: string, connection: NoticeConnection): void {
     this.#connections.delete(address)
     this.#lose(
       [...this.#groups.values()].filter((group) => group.at?.connection === connection),

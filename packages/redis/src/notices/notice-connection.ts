@@ -1,47 +1,49 @@
 import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
-import { type ConnectableClient, handshakeOf } from '../../link/client.ts'
-import { Watchdog } from '../../link/watchdog.ts'
+import { type ConnectableClient, handshakeOf } from '../link/client.ts'
+import { isErrorReply } from '../link/connection-error.ts'
+import { Watchdog } from '../link/watchdog.ts'
 
+/** The events of a client that has lost its connection. */
+const LOST = ['error', 'reconnecting', 'end'] as const
 /** The time between two checks of the connection, ms. */
 const CHECK_INTERVAL = 2000
-/** The events of a client that has lost its connection, or whose replies no longer match its commands. */
-const LOST = ['error', 'reconnecting', 'end'] as const
 
-export interface ShardConnectionSetup {
-  /** A client of one master, not yet connected. */
+export interface NoticeConnectionSetup {
+  /** Not yet connected. */
   readonly client: ConnectableClient
   readonly runtime: Runtime
   /** How long the server may answer nothing before the connection ends, ms. */
   readonly maxSilence: number | false
-  readonly onMessage: (message: string) => void
+  /** False once published messages no longer reach the server. Default: they do. */
+  readonly isCurrent?: (() => boolean) | undefined
   /** Called when the server has ended the subscription to a channel, because its slot has moved. */
-  readonly onMoved: (channel: string) => void
+  readonly onMoved?: ((channel: string) => void) | undefined
   /** Called once, when the connection can no longer be relied on: no message of its channels is sure to arrive any more. */
   readonly onEnd: () => void
 }
 
-/** A connection to one master, for sharded channels. It is never repaired: once it is lost, it ends. */
-export class ShardConnection {
-  readonly #setup: ShardConnectionSetup
+/** A connection to one server, for notices. It is never repaired: once it is lost, it ends. */
+export class NoticeConnection {
+  readonly #setup: NoticeConnectionSetup
   readonly #watchdog: Watchdog | undefined
   readonly #connected: Promise<unknown>
   #checkTimer: CancelTimer | undefined
   #ended = false
 
-  constructor(setup: ShardConnectionSetup) {
-    const { client, runtime, maxSilence } = setup
+  constructor(setup: NoticeConnectionSetup) {
+    const { client, runtime, maxSilence, onMoved } = setup
     this.#setup = setup
     this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#end)
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     for (const event of LOST) client.on(event, this.#end)
-    client.on('moved', (channel) => (typeof channel === 'string' ? setup.onMoved(channel) : this.#end()))
+    client.on('moved', (channel) => (typeof channel === 'string' ? onMoved?.(channel) : this.#end()))
     this.#connected = this.#connect()
   }
 
-  /** Resolves once messages of the channel arrive. Rejects with the error of the server or the client. */
-  async subscribe(channel: string): Promise<void> {
+  /** Resolves once messages arrive. Rejects with the error of the server or the client. */
+  async subscribe(begin: (client: ConnectableClient) => Promise<unknown>): Promise<void> {
     await this.#connected
-    const answer = this.#setup.client.subscribeSharded(channel, this.#setup.onMessage)
+    const answer = begin(this.#setup.client)
     this.#watchdog?.watch(answer)
     await answer
   }
@@ -65,11 +67,14 @@ export class ShardConnection {
   /** Sends a PING: no messages do not mean that the connection is broken. */
   #checkLater(): void {
     if (this.#ended) return
-    this.#checkTimer = this.#setup.runtime.schedule(() => {
+    const { client, runtime, isCurrent = () => true } = this.#setup
+    this.#checkTimer = runtime.schedule(() => {
+      if (!isCurrent()) return this.#end()
       this.#checkLater()
-      const answer = this.#setup.client.send(['PING'], 'text')
+      const answer = client.send(['PING'], 'text')
       this.#watchdog?.watch(answer)
-      answer.catch(this.#end)
+      // A busy server refuses it, and the connection stays.
+      answer.catch((error: unknown) => void (isErrorReply(error) || this.#end()))
     }, CHECK_INTERVAL)
   }
 
