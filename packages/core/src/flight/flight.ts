@@ -197,7 +197,7 @@ export class Flight {
   /** Ends the wait. What the flight reads from here on is later than every invalidation so far. */
   endWait(): void {
     this.#phase = 'acquiring'
-    this.#since = this.#generation?.current ?? 0
+    this.#invalidationsBefore = this.#invalidations?.current ?? 0
   }
 
   /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */
