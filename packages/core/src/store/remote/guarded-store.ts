@@ -26,7 +26,6 @@ import { EncodedValue } from './encoded-value.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import type { QueuedTerms } from './part-guard.ts'
 import { PartGuards } from './part-guards.ts'
-import { StartingStore } from './starting-store.ts'
 import { addUser, removeUser } from './store-users.ts'
 
 /** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
@@ -46,26 +45,27 @@ export function guardedStore(store: Store, runtime: Runtime, timeout: number, pa
   return new GuardedStore(store, runtime, timeout, patience)
 }
 
+/** The part of a time-out for which steps wait for the first connection: less than all of it, so that the breaker counts no time-out. */
+const START = 0.9
+
 /** The innermost decorator: it counts the caches that use the store. */
 class GuardedStore extends ForwardingStore<Store> {
-  /** The store itself: `inner` may wait for its start. */
-  readonly #store: Store
   readonly #deadline: Deadline
   readonly #timeout: number
   readonly #guards: PartGuards
   readonly #listeners = new Set<(notice: Notice) => void>()
+  #start: Promise<unknown> | undefined
+  #isStarted = false
 
   constructor(inner: Store, runtime: Runtime, timeout: number, patience: number) {
     addUser(inner)
-    const deadline = new Deadline(runtime, timeout)
-    const started = 'starting' in inner ? new StartingStore(inner, deadline) : inner
-    super(started)
-    this.#store = inner
-    this.#deadline = deadline
+    super(inner)
+    this.#deadline = new Deadline(runtime, timeout)
     this.#timeout = timeout
-    this.#guards = new PartGuards(started, {
+    this.#guards = new PartGuards(inner, {
       runtime,
-      deadline,
+      deadline: this.#deadline,
+      starting: () => this.#starting(),
       timeout,
       patience,
       onChange: (kind, part, cause) => {
@@ -158,6 +158,7 @@ class GuardedStore extends ForwardingStore<Store> {
   override async clear(): Promise<Cleared> {
     const { refusal } = this.#guards
     if (refusal !== undefined) return refusal
+    await this.#starting()
     let isOver = false
     let isAnswered = true
     const isAbandoned = (): boolean => {
@@ -198,7 +199,20 @@ class GuardedStore extends ForwardingStore<Store> {
 
   override close(): Promise<void> {
     this.#guards.end()
-    return removeUser(this.#store)
+    return removeUser(this.inner)
+  }
+
+  /**
+   * A store that connects for the first time is slow, not away: steps wait until its connection stands or has failed, all until the same moment. Then none
+   * waits any more, because a store that cannot be reached must not hold up every call.
+   */
+  #starting(): Promise<unknown> | undefined {
+    const starting = this.#isStarted ? undefined : this.inner.starting
+    if (starting === undefined) return undefined
+    this.#start ??= this.#deadline
+      .within(() => starting.then(() => ({ kind: 'started' }) as const), { limit: START })
+      .then(() => (this.#isStarted = true))
+    return this.#start
   }
 
   /** The ticks of a call's time limit that the store has used. A burst is not silence: the time in which steps wait for their turn does not count. */

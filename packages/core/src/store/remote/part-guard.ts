@@ -12,6 +12,8 @@ export interface QueuedTerms extends StepTerms {
 }
 
 export interface PartGuardSetup {
+  /** Resolves when the first steps may be sent; undefined once they are sent at once. */
+  readonly starting: () => Promise<unknown> | undefined
   readonly runtime: Runtime
   readonly deadline: Deadline
   /** The time limit of a step, ms. */
@@ -27,6 +29,7 @@ export class PartGuard {
   readonly #breaker: CircuitBreaker
   readonly #queue: StepQueue
   readonly #deadline: Deadline
+  readonly #starting: PartGuardSetup['starting']
   readonly #onChange: (kind: 'away' | 'back', cause: unknown) => void
   /** The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with its stack costs more than the answer. */
   #whileOpen: Away
@@ -38,11 +41,12 @@ export class PartGuard {
   /** Of a step that two parts answer: which of them was silent is unknown, so it tells the breaker nothing. */
   readonly #placeOnly: StepObserver
 
-  constructor(part: StorePart, { runtime, deadline, timeout, patience, onChange }: PartGuardSetup) {
+  constructor(part: StorePart, { runtime, deadline, timeout, patience, starting, onChange }: PartGuardSetup) {
     const name = part.name === '' ? undefined : part.name
     const silent = name === undefined ? 'The store' : `The node ${name}`
     const whileOpen: Away = { kind: 'away', why: 'breaker', cause: new Error(`${silent} has stopped answering`) }
     this.#deadline = deadline
+    this.#starting = starting
     this.#onChange = (kind, cause) => onChange(kind, name, cause)
     this.#ping = () => part.ping()
     this.#whileOpen = whileOpen
@@ -97,10 +101,9 @@ export class PartGuard {
     onAnswer: (answer: T | Away) => void,
     spent: number,
   ): void {
-    const terms = spent === 0 ? this.#readTerms : { ...this.#readTerms, spent }
     if (this.#breaker.open) onAnswer(this.#whileOpen)
-    else if (this.#queue.tryEnter()) send(this.#deadline.withCallback(onAnswer, terms))
-    else this.#queue.wait('read', () => send(this.#deadline.withCallback(onAnswer, terms)), onAnswer)
+    else if (this.#queue.tryEnter()) this.#sendRead(send, onAnswer, spent)
+    else this.#queue.wait('read', () => this.#sendRead(send, onAnswer, spent), onAnswer)
   }
 
   /** `other`: a second part that the step needs. */
@@ -112,7 +115,8 @@ export class PartGuard {
     const refusal = this.refusal ?? other.refusal
     if (refusal !== undefined) return Promise.resolve(refusal)
     const observer = other === this ? this.#readTerms.observer : this.#placeOnly
-    const send = (): Promise<T | Away> => this.#deadline.within(step, { ...terms, observer })
+    const started: TimedStep<T> = (isOver) => this.#starting()?.then(() => step(isOver)) ?? step(isOver)
+    const send = (): Promise<T | Away> => this.#deadline.within(started, { ...terms, observer })
     if (this.#queue.tryEnter()) return send()
     return new Promise((resolve) => this.#queue.wait(terms.lane ?? 'step', () => resolve(send()), resolve))
   }
@@ -125,6 +129,17 @@ export class PartGuard {
 
   end(): void {
     this.#breaker.end()
+  }
+
+  #sendRead<T extends { readonly kind: string }>(
+    send: (onAnswer: (answer: T | Away) => void) => void,
+    onAnswer: (answer: T | Away) => void,
+    spent: number,
+  ): void {
+    const answered = this.#deadline.withCallback(onAnswer, spent === 0 ? this.#readTerms : { ...this.#readTerms, spent })
+    const starting = this.#starting()
+    if (starting === undefined) send(answered)
+    else void starting.then(() => send(answered))
   }
 
   #setDisconnected(disconnected: boolean, cause?: unknown): void {

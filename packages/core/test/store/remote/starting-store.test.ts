@@ -72,6 +72,16 @@ describe('the calls of a store that connects for the first time', () => {
     expect(await cache.get('k')).toBe('stored')
   })
 
+  it('of clear wait for it, too', async () => {
+    const clearing = cache.clear()
+    await remote.runtime.advance(200)
+    expect(remote.count('clear')).toBe(0)
+    connect()
+    await remote.runtime.advance(0)
+    await clearing
+    expect(remote.count('clear')).toBe(1)
+  })
+
   it('do not wait for one whose first connection was refused', async () => {
     const call = cache.getOrSet('k', () => 'value')
     started()
