@@ -1,7 +1,7 @@
 // Module hooks that give the bulkhead of @cattlegrid/core a fixed bound: each bound of its window becomes the same number.
 import type { InitializeHook, LoadHook } from 'node:module'
 
-const BULKHEAD = /\/(?:step-queue|bulkhead)\.js$/
+const BULKHEAD = /\/bulkhead\.js$/
 const BOUND = /^(const \w+_IN_FLIGHT = )\d+/gm
 const BOUNDS = 4
 let bound = 0

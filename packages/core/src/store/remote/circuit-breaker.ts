@@ -1,16 +1,16 @@
 import type { CancelTimer, Runtime } from '../../runtime/runtime.ts'
 import { answerOf, type Done } from '../answers.ts'
 
-/** So many steps in a row without an answer open the breaker. */
+/** The number of steps in a row without an answer that opens the breaker. */
 const MOST_TIMEOUTS = 5
 /** The longest pause before the next ping while it is open, ms. */
 const PAUSE = 1000
-/** With more pings than this under way the pauses grow: a node that is silent for hours is not sent one each second. */
+/** With more pings than this under way the pauses grow: a part that is silent for hours is not sent one each second. */
 const PINGS_UNDER_WAY = 10
 
 /**
- * Keeps steps from a node that does not answer: each would cost its caller the whole deadline, and they would pile up in
- * front of the node. While it is open it sends nothing but a ping from time to time; the first prompt answer closes it.
+ * Keeps steps from a part of the store that does not answer: each would cost its caller the whole deadline, and they would pile
+ * up. While it is open it sends nothing but a ping from time to time; the first prompt answer closes it.
  */
 export class CircuitBreaker {
   readonly #runtime: Runtime
@@ -18,7 +18,7 @@ export class CircuitBreaker {
   readonly #onChange: (state: 'away' | 'back') => void
   readonly #timeout: number
   #timeouts = 0
-  /** When the node answered last. */
+  /** When the part answered last. */
   #answeredAt = -Infinity
   #cancelPing: CancelTimer | undefined
   #pingsUnderWay = 0
@@ -58,7 +58,7 @@ export class CircuitBreaker {
     this.#onChange('away')
   }
 
-  /** Pings now instead of later: something else shows that the node is reachable. */
+  /** Pings now instead of later: something else shows that the part is reachable. */
   probe(): void {
     if (this.#open) void this.#pingNode()
   }
@@ -84,7 +84,7 @@ export class CircuitBreaker {
     this.#pingsUnderWay -= 1
     if (!this.#open || this.#ended || answer.kind === 'away') return
     if (this.#runtime.elapsed() - sentAt <= this.#timeout) this.#close()
-    // The node answers again, late ones first: whether it is prompt is seen by one more.
+    // The part answers again, late answers first: whether it is prompt is seen by one more.
     else if (this.#pingsUnderWay === 0) void this.#pingNode()
   }
 

@@ -1,7 +1,7 @@
 import { type Runtime, runDetached } from '../../runtime/runtime.ts'
 import { answerIn, type Away, awayBecause } from '../answers.ts'
 
-/** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */
+/** A deadline passes in this number of ticks of one shared timer: a timer for every step would cost more than the step. */
 const TICKS = 10
 
 /** A step of the store. `isOver` returns true once its answer does not count any more. */

@@ -3,7 +3,7 @@ import type { Away, Done } from '../answers.ts'
 import type { StorePart } from '../store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Deadline, StepObserver, StepTerms, TimedStep } from './deadline.ts'
-import { type Lane, StepQueue } from './step-queue.ts'
+import { type Lane, Bulkhead } from './bulkhead.ts'
 
 /** The terms of a step that may have to wait for its turn. */
 export interface QueuedTerms extends StepTerms {
@@ -27,7 +27,7 @@ export interface PartGuardSetup {
 /** Guards one part of a store: how many steps are in flight to it, and whether it is sent any. */
 export class PartGuard {
   readonly #breaker: CircuitBreaker
-  readonly #queue: StepQueue
+  readonly #bulkhead: Bulkhead
   readonly #deadline: Deadline
   readonly #starting: PartGuardSetup['starting']
   readonly #onChange: (kind: 'away' | 'back', cause: unknown) => void
@@ -50,7 +50,7 @@ export class PartGuard {
     this.#onChange = (kind, cause) => onChange(kind, name, cause)
     this.#ping = () => part.ping()
     this.#whileOpen = whileOpen
-    this.#queue = new StepQueue(runtime, patience)
+    this.#bulkhead = new Bulkhead(runtime, patience)
     this.#breaker = new CircuitBreaker(
       runtime,
       timeout,
@@ -58,24 +58,24 @@ export class PartGuard {
       (state) => {
         this.#whileOpen = whileOpen
         this.#disconnected = false
-        if (state === 'away') this.#queue.refuseAll(whileOpen)
+        if (state === 'away') this.#bulkhead.refuseAll(whileOpen)
         this.#tell(whileOpen.cause)
       },
     )
     // Later: steps that time out together open the breaker before another one is sent in their place.
-    const leaveLater = (): void => queueMicrotask(() => this.#queue.leave(1))
-    const leave = (took: number): void => this.#queue.leave(took)
+    const leaveLater = (): void => queueMicrotask(() => this.#bulkhead.leave(1))
+    const leave = (took: number): void => this.#bulkhead.leave(took)
     this.#placeOnly = { answered: leave, timedOut: leaveLater, disconnected: leave }
     const observer: StepObserver = {
       answered: (took) => {
         this.#breaker.answered()
         if (this.#disconnected) this.#setDisconnected(false)
-        this.#queue.leave(took)
+        this.#bulkhead.leave(took)
       },
       disconnected: (took, { cause }) => {
         this.#breaker.answered()
         this.#setDisconnected(true, cause)
-        this.#queue.leave(took)
+        this.#bulkhead.leave(took)
       },
       timedOut: () => {
         this.#breaker.timedOut()
@@ -92,7 +92,7 @@ export class PartGuard {
 
   /** True when some step has waited for its turn since that moment. */
   waitedSince(moment: number): boolean {
-    return this.#queue.waitedSince(moment)
+    return this.#bulkhead.waitedSince(moment)
   }
 
   /** Calls `send`, at once or in its turn, with the function that receives the answer. `spent`: as in `StepTerms`. No promise: a hit would pay for it. */
@@ -102,8 +102,8 @@ export class PartGuard {
     spent: number,
   ): void {
     if (this.#breaker.open) onAnswer(this.#whileOpen)
-    else if (this.#queue.tryEnter()) this.#sendRead(send, onAnswer, spent)
-    else this.#queue.wait('read', () => this.#sendRead(send, onAnswer, spent), onAnswer)
+    else if (this.#bulkhead.tryEnter()) this.#sendRead(send, onAnswer, spent)
+    else this.#bulkhead.wait('read', () => this.#sendRead(send, onAnswer, spent), onAnswer)
   }
 
   /** `other`: a second part that the step needs. */
@@ -115,10 +115,13 @@ export class PartGuard {
     const refusal = this.refusal ?? other.refusal
     if (refusal !== undefined) return Promise.resolve(refusal)
     const observer = other === this ? this.#readTerms.observer : this.#placeOnly
-    const started: TimedStep<T> = (isOver) => this.#starting()?.then(() => step(isOver)) ?? step(isOver)
-    const send = (): Promise<T | Away> => this.#deadline.within(started, { ...terms, observer })
-    if (this.#queue.tryEnter()) return send()
-    return new Promise((resolve) => this.#queue.wait(terms.lane ?? 'step', () => resolve(send()), resolve))
+    const send = (): Promise<T | Away> => {
+      const starting = this.#starting()
+      const started: TimedStep<T> = starting === undefined ? step : (isOver) => starting.then(() => step(isOver))
+      return this.#deadline.within(started, { ...terms, observer })
+    }
+    if (this.#bulkhead.tryEnter()) return send()
+    return new Promise((resolve) => this.#bulkhead.wait(terms.lane ?? 'step', () => resolve(send()), resolve))
   }
 
   /** Pings an away part now instead of later. */
@@ -136,7 +139,10 @@ export class PartGuard {
     onAnswer: (answer: T | Away) => void,
     spent: number,
   ): void {
-    const answered = this.#deadline.withCallback(onAnswer, spent === 0 ? this.#readTerms : { ...this.#readTerms, spent })
+    const answered = this.#deadline.withCallback(
+      onAnswer,
+      spent === 0 ? this.#readTerms : { ...this.#readTerms, spent },
+    )
     const starting = this.#starting()
     if (starting === undefined) send(answered)
     else void starting.then(() => send(answered))

@@ -32,8 +32,13 @@ export type OnAway = (key: string, away: Away) => void
  * Each key for itself: only a part of the store may be away, such as one node, and an answer about another key then says
  * nothing. A copy is served only where its own key could not be read; the first answer replaces it, and ends the lease here.
  */
-export function outageStore(store: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway): CallbackStore {
-  return new OutageStore(store, runtime, limits, onAway)
+export function fallbackStore(
+  store: CallbackStore,
+  runtime: Runtime,
+  limits: CopyLimits,
+  onAway: OnAway,
+): CallbackStore {
+  return new FallbackStore(store, runtime, limits, onAway)
 }
 
 /** The version that is replaced by a load whose key could not be read, or about whose key no notices arrived: no entry of the store has it. */
@@ -49,7 +54,7 @@ interface Grant {
   readonly replaces: Version
 }
 
-class OutageStore extends CopyingStore {
+class FallbackStore extends CopyingStore {
   readonly #runtime: Runtime
   readonly #local: Store
   readonly #maxAge: number

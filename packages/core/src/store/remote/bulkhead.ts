@@ -2,21 +2,21 @@ import { Queue } from '../../maps/queue.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Away } from '../answers.ts'
 
-/** So many steps are in flight at once, at most: more would not be answered sooner. */
+/** The largest window: more steps in flight would not be answered sooner. */
 const MOST_IN_FLIGHT = 512
-/** So many at the beginning of a burst, whose answers may be large. */
+/** The window at the beginning of a burst, whose answers may be large. */
 const FIRST_IN_FLIGHT = 32
-/** So many however slow the answers are. */
+/** The smallest window, however slow the answers are. */
 const LEAST_IN_FLIGHT = 8
-/** So many at the beginning of a burst that follows another one at once, if that one had as many. */
+/** The largest window at the beginning of a burst that follows another one at once. */
 const CARRIED_IN_FLIGHT = 128
 /** A burst follows another one at once when nothing was in flight for less than this, ms. */
 const PAUSE = 1
-/** The window comes down to what was in flight in a period of so many ms. */
+/** The window comes down to the most steps in flight during such a period, ms. */
 const PERIOD = 100
-/** An answer came promptly when it took at most so much longer than the burst's fastest, as a part of the time-out. */
+/** An answer is prompt if it took at most this much longer than the fastest of the burst, as a part of the time-out. */
 const PROMPT = 0.3
-/** An answer came late when it took so much longer: the next ones might come after the time-out. */
+/** An answer is late if it took this much longer: the next ones might come after the time-out. */
 const LATE = 0.5
 
 /** The order in which waiting steps are sent: what keeps a lease, what ends one, what begins one, and a read, from which more steps follow. */
@@ -30,15 +30,14 @@ interface WaitingStep {
 }
 
 /**
- * Limits the steps in flight to a store to a window. The others wait for their turn; one whose turn comes after more than `patience` ms is refused. What keeps or
- * ends a lease is not: its load has been made.
+ * Limits the steps in flight to a part of a store. The others wait for their turn; one whose turn comes after more than `patience` ms is refused, except a
+ * step that keeps or ends a lease: its load has been made.
  *
- * A step's answer comes behind those to the steps in front of it, so the last step of a large window would look like one that a silent store does not
- * answer: 512 values of 100 KB take longer than a time-out. So a burst, which begins when a step must wait, begins with a small window. It grows with
- * every prompt answer to a step that was sent while the window was full, and shrinks with every late one. Where every answer takes long, because the
- * store is far away, none is late.
+ * The limit is a window that adapts to the answers (docs/decisions/0017-window-of-the-bulkhead.md). A burst begins when a step must wait, with a small window: the last of 512 values
+ * of 100 kB comes after the time-out, as if the store were silent. The window grows with each prompt answer to a step that was sent while it was full, and
+ * shrinks with each late one. Where every answer takes long, because the store is far away, none is late.
  */
-export class StepQueue {
+export class Bulkhead {
   readonly #runtime: Runtime
   readonly #patience: number
   readonly #lanes: Readonly<Record<Lane, Queue<WaitingStep>>> = {
@@ -52,9 +51,9 @@ export class StepQueue {
   #inFlight = 0
   #limit = FIRST_IN_FLIGHT
   #waiting = 0
-  /** So many answers are still to come to steps that were sent before the burst was one: the window was not full. */
+  /** Steps in flight that were sent before the burst began, when the window was not full. */
   #ahead = 0
-  /** So many steps in flight have waited for their turn. Their answers come behind those. */
+  /** Steps in flight that have waited for their turn. Their answers come behind those. */
   #behind = 0
   /** The time that the fastest answer of the burst took, as a part of the time-out. */
   #fastest = Infinity
