@@ -22,6 +22,7 @@ const scenarios: readonly Scenario[] = [
   { bytes: 200, delay: 0 },
   { bytes: 100_000, delay: 0 },
   { bytes: 200, delay: 5 },
+  { bytes: 200, delay: 25 },
   { bytes: 100_000, delay: 5 },
 ]
 

@@ -15,6 +15,7 @@ const order = [
   'size',
   'curves',
   'purge',
+  'burst',
   'profile',
 ]
 
