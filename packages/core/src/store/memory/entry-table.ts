@@ -6,11 +6,11 @@ import { Sweeper } from '../sweeper.ts'
 import { freshUntilExpiry } from '../tag-expiry.ts'
 import { KeyRecord, StoredEntry } from './key-record.ts'
 import type { KeyMark, KeyState, LeaseState } from './key-state.ts'
-import { StandingTags } from './standing-tags.ts'
+import { TagTable } from './tag-table.ts'
 
 /** The keys of a memory store: their entries, judged by their tags and windows, and the state beside each. */
 export class EntryTable {
-  readonly tags: StandingTags
+  readonly tags: TagTable
   readonly #runtime: Runtime
   readonly #records: HitLru<KeyRecord>
   readonly #sweeper: Sweeper<KeyRecord>
@@ -20,7 +20,7 @@ export class EntryTable {
 
   /** `countsOverhead`: `maxBytes` also bounds what is kept beside the values. */
   constructor(runtime: Runtime, maxEntries: number, maxBytes: number, countsOverhead: boolean) {
-    this.tags = new StandingTags(maxEntries)
+    this.tags = new TagTable(maxEntries)
     this.#runtime = runtime
     this.#records = new HitLru({
       maxEntries,

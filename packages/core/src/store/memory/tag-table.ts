@@ -4,7 +4,7 @@ import type { TagNumber } from '../answers.ts'
 import { tagExpiry } from '../tag-expiry.ts'
 
 /** A tag that entries carry. */
-interface StandingTag {
+interface CarriedTag {
   entries: number
   number: TagNumber
 }
@@ -15,18 +15,17 @@ function invalidatedAt(sequence: number): TagNumber {
 }
 
 /**
- * The numbers of tags in a memory store. A tag that an entry carries keeps its own number, whatever happens to others: any client can invalidate
- * tags that nothing carries, such as those of URLs that nobody cached. The numbers of the others are bounded; a load that began before a forgotten
- * one is refused.
+ * The numbers of tags in a memory store. A tag that an entry carries keeps its number. The numbers of the others are bounded, because any client can invalidate
+ * tags that nothing carries, such as those of URLs that nobody cached; a load that began before a forgotten one is refused.
  */
-export class StandingTags {
-  readonly #standing = new Map<string, StandingTag>()
+export class TagTable {
+  readonly #carried = new Map<string, CarriedTag>()
   readonly #others: BoundedMap<string, TagNumber>
   #sequence = 0
   /** The number of every forgotten tag: the highest that was forgotten, so that none ever counts as still valid. */
   #forgotten = invalidatedAt(0)
 
-  /** `capacity`: so many tags that no entry carries keep their own number. */
+  /** `capacity`: the number of tags that no entry carries and that keep their number. */
   constructor(capacity: number) {
     this.#others = new BoundedMap(capacity, (forgotten) => {
       let highest = this.#forgotten.invalidated
@@ -48,8 +47,8 @@ export class StandingTags {
         how === 'delete'
           ? invalidatedAt(this.#sequence)
           : { invalidated: this.of(tag).invalidated, expired: this.#sequence, expiredAt: now }
-      const standing = this.#standing.get(tag)
-      if (standing !== undefined) standing.number = number
+      const carried = this.#carried.get(tag)
+      if (carried !== undefined) carried.number = number
       this.#others.set(tag, number)
     }
     return this.#sequence
@@ -57,7 +56,7 @@ export class StandingTags {
 
   /** The number of a tag. */
   of(tag: string): TagNumber {
-    return this.#standing.get(tag)?.number ?? this.#others.get(tag) ?? this.#forgotten
+    return this.#carried.get(tag)?.number ?? this.#others.get(tag) ?? this.#forgotten
   }
 
   /** True when one of the tags was invalidated after the sequence was `tagSeq`. */
@@ -73,19 +72,19 @@ export class StandingTags {
   /** Notes that one more entry carries the tags. */
   add(tags: readonly string[]): void {
     for (const tag of tags) {
-      const standing = this.#standing.get(tag)
-      if (standing === undefined) this.#standing.set(tag, { entries: 1, number: this.of(tag) })
-      else standing.entries += 1
+      const carried = this.#carried.get(tag)
+      if (carried === undefined) this.#carried.set(tag, { entries: 1, number: this.of(tag) })
+      else carried.entries += 1
     }
   }
 
   /** Notes that an entry with the tags is gone. */
   remove(tags: readonly string[]): void {
     for (const tag of tags) {
-      const standing = this.#standing.get(tag)
-      if (standing === undefined) continue
-      standing.entries -= 1
-      if (standing.entries === 0) this.#standing.delete(tag)
+      const carried = this.#carried.get(tag)
+      if (carried === undefined) continue
+      carried.entries -= 1
+      if (carried.entries === 0) this.#carried.delete(tag)
     }
   }
 }
