@@ -71,6 +71,7 @@ describe('the examples of the documents', () => {
       'encryption',
       /^loaded, then read: Ada 1 Ada 0\nreadable in Redis: false\nread by both keys: Ada 0 Ada 0\nwithout the old key: Ada 1 Ada 0\nread by the new key: Ada 0 Ada 0\nafter a change of its bytes: Ada 1 Ada 0\n$/,
     ],
+    ['source-limit', /^good\n$/],
     ['warm-up', /^3 queries\n$/],
     [
       'cdn',
@@ -161,6 +162,7 @@ describe('the examples of the documents', () => {
       'start-many',
       'start-nestjs',
       'start-redis',
+      'source-limit',
       'store-contract',
       'strict-codec',
       'testing-clock',

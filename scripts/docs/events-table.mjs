@@ -15,6 +15,9 @@ const units = {
   attempt: 'loads in a row',
   call: 'an id',
   flight: 'an id',
+  limit: 'loads at once',
+  typical: 'ms',
+  processes: 'processes',
 }
 
 /** @param {import('./regions.mjs').Page} page @param {{ file: string, node: object }} found `CacheEvents` */

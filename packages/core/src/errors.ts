@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'CATTLEGRID_LOAD_TIMEOUT'
   | 'CATTLEGRID_WAIT_TIMEOUT'
   | 'CATTLEGRID_TOO_MANY_WAITERS'
+  | 'CATTLEGRID_OVERLOADED'
   | 'CATTLEGRID_STORE_AWAY'
   | 'CATTLEGRID_REENTRANT'
   | 'CATTLEGRID_LEASE_LOST'
@@ -50,6 +51,7 @@ export interface ErrorsByCode {
   CATTLEGRID_LOAD_TIMEOUT: LoadTimeoutError
   CATTLEGRID_WAIT_TIMEOUT: WaitTimeoutError
   CATTLEGRID_TOO_MANY_WAITERS: TooManyWaitersError
+  CATTLEGRID_OVERLOADED: OverloadedError
   CATTLEGRID_STORE_AWAY: StoreAwayError
   CATTLEGRID_REENTRANT: ReentrantLoadError
   CATTLEGRID_LEASE_LOST: LeaseLostError
@@ -201,6 +203,18 @@ export class TooManyWaitersError extends CattlegridError {
       'CATTLEGRID_TOO_MANY_WAITERS',
       `Too many calls wait for a load (this one for '${key}'). Retry later, or raise maxWaiters and maxWaitersPerKey.`,
     )
+  }
+}
+
+/** With `maxLoads: 'auto'`: the load could not begin within `waitTimeout`, and no stale value may be served. It could begin in `retryAfter` ms. */
+export class OverloadedError extends CattlegridError {
+  readonly retryAfter: number
+  constructor(key: string, retryAfter: number) {
+    super(
+      'CATTLEGRID_OVERLOADED',
+      `The source is overloaded: a load of '${key}' could begin in ${Math.ceil(retryAfter)} ms, which is more than is left of waitTimeout. Retry later, or allow a stale value (staleIfError).`,
+    )
+    this.retryAfter = retryAfter
   }
 }
 

@@ -22,6 +22,7 @@ export {
   type TagsInvalidated,
   type Unkeepable,
 } from './store/answers.ts'
+export type { Board, Post } from './store/board.ts'
 export type { Answers, ProcessQuestions } from './store/process-questions.ts'
 export type { RefreshRequest } from './store/refresh-quota.ts'
 export { judgeTags } from './store/tag-expiry.ts'

@@ -18,6 +18,7 @@ export {
   LoadFailedError,
   LoadTimeoutError,
   LossyCodecError,
+  OverloadedError,
   ReentrantLoadError,
   StoreAwayError,
   TooManyWaitersError,

@@ -77,7 +77,7 @@ export type Outcome =
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: no lease was granted or asked
  * for, because the key is uncacheable or held off, the cache is paused, or the caller's `waitTimeout` was over; the load, if any, ran without one. `away`: the
  * store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background refresh found
- * `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
+ * `maxLoads` loads running. `overloaded`: the source could not begin the load within the `waitTimeout` of its callers. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
  */
 export type AbandonReason =
   | 'held'
@@ -88,6 +88,7 @@ export type AbandonReason =
   | 'no-waiters'
   | 'closed'
   | 'busy'
+  | 'overloaded'
   | 'over-budget'
   | 'absent'
   | 'handed-over'

@@ -53,6 +53,12 @@ const errors: Record<string, Told> = {
     says: ["'product:7'", '10000 ms'],
     cure: /raise waitTimeout/i,
   },
+  OverloadedError: {
+    code: 'CATTLEGRID_OVERLOADED',
+    make: (core) => new core.OverloadedError('product:7', 1234.5),
+    says: ["'product:7'", '1235 ms'],
+    cure: /staleIfError/,
+  },
   TooManyWaitersError: {
     code: 'CATTLEGRID_TOO_MANY_WAITERS',
     make: (core) => new core.TooManyWaitersError('product:7'),

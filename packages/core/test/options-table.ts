@@ -90,6 +90,8 @@ const count: Row = {
   accepted: 'whole number',
 }
 
+const maxLoads: Row = { ...count, takes: [...count.takes, 'auto'], accepted: "'auto'" }
+
 const load = {
   ttl,
   softTimeout: duration([true], 0, '0s', false),
@@ -192,7 +194,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     shareErrorMessages: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     tags: { refuses: [null, 7, true, false, ['t']], takes: [{}, { maxAge: 0 }], accepted: 'object' },
     maxEntryBytes: { ...bytes, refuses: [...bytes.refuses, '1gb'], takes: [1, '1b', '7mb', '512mb'] },
-    maxLoads: count,
+    maxLoads,
     refreshBudget: {
       refuses: [null, 7, true, false, []],
       takes: [{ perSecond: 7 }, { atOnce: 7 }],
@@ -210,7 +212,11 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   InspectOptions: { digest: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' } },
   GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },
   ReadOptions: { codec },
-  ViewOptions: { ...call, maxLoads: count },
+  ViewOptions: {
+    ...call,
+    maxLoads,
+    source: { refuses: [...nothingOfUse, 7, ''], takes: ['reviews-db'], accepted: '1 to 100' },
+  },
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
   ReadyOptions: { timeout: duration([false], 0) },

@@ -66,6 +66,8 @@ const phrases: { readonly [T in Exclude<RecordedType, 'miss'>]: Phrase } = {
   away: ({ step }, { failure }) => `the store did not answer ${String(step)}${because(failure)}`,
   breaker: ({ state }, { failure }) =>
     state === 'open' ? `the store is away: it is not asked for a while${because(failure)}` : 'the store answers again',
+  'load-limit': ({ source, limit }) =>
+    `all processes run ${String(limit)} loads at once from the source '${String(source)}'`,
   notices: ({ state }) => (state === 'connected' ? 'notices arrive' : 'the connection for notices is lost'),
   'observer-failed': ({ event }, { failure }) => `a listener of '${String(event)}' failed${because(failure)}`,
   close: () => 'the cache was closed',

@@ -54,6 +54,11 @@ export class RedisKeys {
     this.pause = `${namespace}:{%pause}:for`
   }
 
+  /** A board: on the server of the refresh budget. */
+  board(board: string): string {
+    return `${this.#prefix}{%refreshes}:board:${board}`
+  }
+
   /** The list of the answers to a question. */
   answers(question: string): string {
     return `${this.#prefix}{%answers}:${question}`

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Store } from '@cattlegrid/core'
 import type { ProcessQuestions } from '@cattlegrid/core/extend'
+import { postOn } from './boards.ts'
 import { queueOwnMicrotask } from './microtask.ts'
 import { clearNamespace } from './entries/clear.ts'
 import { inspectKey } from './inspect.ts'
@@ -122,6 +123,8 @@ class RedisStore implements Store {
 
   readonly endRefresh: Store['endRefresh'] = (request, unused) =>
     this.#parts.steps.done(() => this.#parts.scripts.endRefresh(request, unused))
+
+  readonly post: Store['post'] = (post) => this.#parts.steps.run(() => postOn(this.#parts, post))
 
   readonly clear: Store['clear'] = (isAbandoned) => {
     const { link, reader, redisKeys, steps, writes } = this.#parts

@@ -1,5 +1,6 @@
 import { type ContractRunner, globalRunner } from './contract-runner.ts'
 import { describeAwkwardData } from './store-contract/awkward-data.ts'
+import { describeBoards } from './store-contract/boards.ts'
 import { describeClearing } from './store-contract/clearing.ts'
 import { describeCommits } from './store-contract/commits.ts'
 import { describeEndings } from './store-contract/endings.ts'
@@ -49,6 +50,7 @@ export function describeStoreContract(
     describeTags,
     describeExpiredTags,
     describeRefreshPermits,
+    describeBoards,
     describeNotices,
     describeClearing,
     describeInspection,

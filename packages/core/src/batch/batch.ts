@@ -1,7 +1,7 @@
 import type { SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
+import type { PermitSource, QueuedLoad, ReleasePermit } from '../flight/permits.ts'
 import type { Awaiters } from '../flight/awaited.ts'
 import { currentLoadScope } from '../flight/reentrancy.ts'
 import { ABSENT, type Load, type Loader } from '../load.ts'
@@ -79,8 +79,8 @@ export class Batch implements CallBatch, PermitSource {
     return this.#nextCall.permit.tryAcquirePermit(force)
   }
 
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    return this.#nextCall.permit.queueForPermit(onPermit)
+  queueForPermit(load: QueuedLoad): () => void {
+    return this.#nextCall.permit.queueForPermit(load)
   }
 
   #newLoaderCall(): LoaderCall {

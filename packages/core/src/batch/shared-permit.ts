@@ -1,10 +1,10 @@
-import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
+import type { PermitSource, QueuedLoad, ReleasePermit } from '../flight/permits.ts'
 
 /** The permit of one loader call. Each key that may join the call holds a share, from before it asks for its lease until its load has ended. */
-export class SharedPermit implements PermitSource {
+export class SharedPermit implements PermitSource, QueuedLoad {
   readonly #source: PermitSource
   readonly #onShareReleased: () => void
-  readonly #queue = new Set<(share: ReleasePermit) => void>()
+  readonly #queue = new Set<QueuedLoad>()
   #shares = 0
   #permit: ReleasePermit | undefined
   #leaveQueue: (() => void) | undefined
@@ -32,23 +32,45 @@ export class SharedPermit implements PermitSource {
     return share
   }
 
-  queueForPermit(onShare: (share: ReleasePermit) => void): () => void {
-    this.#queue.add(onShare)
-    this.#leaveQueue ??= this.#source.queueForPermit((permit) => {
-      this.#permit = permit
-      this.#grantToQueue()
-    })
+  queueForPermit(load: QueuedLoad): () => void {
+    this.#queue.add(load)
+    this.#leaveQueue ??= this.#source.queueForPermit(this)
     return () => {
-      this.#queue.delete(onShare)
+      this.#queue.delete(load)
       if (this.#queue.size === 0) this.#stopQueueing()
     }
+  }
+
+  /** The callers of all keys that wait for the loader call. */
+  get callers(): number {
+    let callers = 0
+    for (const load of this.#queue) callers += load.callers
+    return callers
+  }
+
+  get patience(): number {
+    let patience = Infinity
+    for (const load of this.#queue) patience = Math.min(patience, load.patience)
+    return patience
+  }
+
+  refuse(wait: number): void {
+    this.#leaveQueue = undefined
+    const queued = [...this.#queue]
+    this.#queue.clear()
+    for (const load of queued) load.refuse(wait)
+  }
+
+  onPermit(permit: ReleasePermit): void {
+    this.#permit = permit
+    this.#grantToQueue()
   }
 
   #grantToQueue(): void {
     this.#stopQueueing()
     const queued = [...this.#queue]
     this.#queue.clear()
-    for (const onShare of queued) onShare(this.#newShare())
+    for (const load of queued) load.onPermit(this.#newShare())
   }
 
   #stopQueueing(): void {
@@ -59,18 +81,18 @@ export class SharedPermit implements PermitSource {
   #newShare(): ReleasePermit {
     this.#shares += 1
     let released = false
-    return () => {
+    return (took, lingering) => {
       if (released) return
       released = true
       this.#shares -= 1
-      if (this.#shares === 0) this.#releasePermit()
+      if (this.#shares === 0) this.#releasePermit(took, lingering)
       this.#onShareReleased()
     }
   }
 
-  #releasePermit(): void {
+  #releasePermit(...end: Parameters<ReleasePermit>): void {
     const release = this.#permit
     this.#permit = undefined
-    release?.()
+    release?.(...end)
   }
 }

@@ -1,7 +1,7 @@
 import { AdmissionControl } from '../flight/admission-control.ts'
 import type { Cache } from './cache.ts'
 import { Pause } from '../flight/pause.ts'
-import { Permits } from '../flight/permits.ts'
+import { LoadLimits } from '../flight/load-limits.ts'
 import { CodecCheck } from '../flight/codec-check.ts'
 import { debugEvents } from '../events/debug-log.ts'
 import { LoadCoordinator } from '../flight/coordinator.ts'
@@ -14,6 +14,7 @@ import type { CacheOptions } from '../options/options.ts'
 import { formatDuration } from '../option-rules/format-duration.ts'
 import { doublingCooldown } from '../policy/cooldown.ts'
 import { earlyRefresh } from '../policy/early-refresh.ts'
+import { limitThatFollows } from '../policy/load-limit.ts'
 import { windowFreshness } from '../policy/freshness.ts'
 import { type CacheSetup, cacheSetup } from '../options/parse-cache-options.ts'
 import type { RemoteLimits } from '../store/remote/remote-limits.ts'
@@ -54,7 +55,7 @@ function wireCache(setup: CacheSetup): Cache {
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new AdmissionControl(limits),
-    permits: new Permits(limits.maxLoads),
+    permits: new LoadLimits(limits.maxLoads, limitThatFollows, store, runtime, events),
     refreshBudget: refreshLimits && new RefreshBudget(refreshLimits, store, runtime),
     codecCheck: new CodecCheck(strictCodec, events),
     pause: new Pause(runtime, enabled, (pausedFor) => events.warn(pauseText(pausedFor))),

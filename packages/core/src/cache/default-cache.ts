@@ -1,6 +1,6 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
 import { type Call, SingleCall } from '../flight/call.ts'
-import { type PermitSource, ViewPermits } from '../flight/permits.ts'
+import type { PermitSource } from '../flight/permits.ts'
 import type { EventName, Listener } from '../events/cache-events.ts'
 import { promiseOf } from '../entry.ts'
 import { isDigest, storedKey, storedKeys } from '../options/stored-key.ts'
@@ -69,7 +69,7 @@ export class DefaultCache implements Cache {
     lifecycle: Lifecycle,
     store: Store,
     settings: Settings,
-    permits: PermitSource = coordinator.services.permits,
+    permits: PermitSource = coordinator.services.permits.ofCache,
     root?: Cache,
   ) {
     this.root = root ?? this
@@ -110,9 +110,8 @@ export class DefaultCache implements Cache {
   }
 
   with(options: ViewOptions): Cache {
-    const { settings, maxLoads } = viewSettings(this.#settings, options)
-    const permits = maxLoads === undefined ? this.#permits : new ViewPermits(maxLoads, this.#permits)
-    return this.#withSettings(settings, permits)
+    const { settings, maxLoads, source } = viewSettings(this.#settings, options)
+    return this.#withSettings(settings, this.#coordinator.services.permits.ofView(this.#permits, maxLoads, source))
   }
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {

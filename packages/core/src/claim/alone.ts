@@ -8,7 +8,7 @@ import type { Settings } from '../options/settings.ts'
 import { isFailure } from './load-error.ts'
 import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
-import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } from './settle-flight.ts'
+import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned, settleRefused } from './settle-flight.ts'
 
 /** Why a load has no lease. */
 export type AloneWhy = ClaimedAlone['why']
@@ -22,13 +22,13 @@ export async function loadAlone(
   call: Call,
   why: AloneWhy,
   services: EngineServices,
-  permit: LoadPermit = new LoadPermit(call.permits),
+  permit: LoadPermit = new LoadPermit(call.permits, call.settings.waitTimeout),
 ): Promise<void> {
   flight.setStep(permit)
   try {
     // A claim that brings no lead is no load: it needs no permit.
     const answer = call.handOut === undefined ? await permit.acquireFor(flight) : undefined
-    if (answer?.kind === 'refused') settleAbandoned(flight, answer.why)
+    if (answer?.kind === 'refused') settleRefused(flight, answer)
     else await loadUnleased(flight, call, why, services, permit)
   } catch (error) {
     settleBroken(flight, error)

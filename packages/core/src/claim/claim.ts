@@ -13,7 +13,7 @@ import type { Acquire, Away, Lease, Read } from '../store/answers.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
-import { settleBroken, settleAbandoned } from './settle-flight.ts'
+import { settleAbandoned, settleBroken, settleRefused } from './settle-flight.ts'
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
@@ -57,7 +57,7 @@ class FlightRun implements FlightStep {
         ? new RefreshPermit(flight, refreshBudget, call.settings)
         : undefined
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
-    this.#permit = new LoadPermit(call.permits, this.#waiter)
+    this.#permit = new LoadPermit(call.permits, call.settings.waitTimeout, this.#waiter)
     flight.setStep(this)
     call.handOut?.onFlight(flight)
   }
@@ -84,7 +84,7 @@ class FlightRun implements FlightStep {
         const answer = await this.#permit.acquireFor(this.#flight)
         // Of the store's answers, `changed`, and `held` after the wait for that lease, leave the flight unsettled; so does a wait for the permit.
         if (answer.kind === 'acquired') await this.#acquireAndHandle(read)
-        else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
+        else if (answer.kind === 'refused') settleRefused(this.#flight, answer)
         if (this.#flight.settled) return
         // These read again: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
         if (answer.kind === 'waited') this.#restartStoreTimeout()

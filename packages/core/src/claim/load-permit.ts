@@ -8,7 +8,8 @@ import type { AbandonReason } from '../load.ts'
 export type PermitAnswer =
   | { readonly kind: 'acquired' }
   | { readonly kind: 'waited' }
-  | { readonly kind: 'refused'; readonly why: AbandonReason }
+  | { readonly kind: 'refused'; readonly why: Exclude<AbandonReason, 'overloaded'> }
+  | { readonly kind: 'refused'; readonly why: 'overloaded'; readonly wait: number }
 
 interface QueuedPermit {
   readonly ended: Promise<void>
@@ -20,14 +21,18 @@ interface QueuedPermit {
 /** The permit of one load, from the wait for it to its release. It may be acquired again after a release. */
 export class LoadPermit implements FlightStep {
   readonly #source: PermitSource
+  readonly #patience: number
   readonly #waiter: LeaseWaiter | undefined
   #release: ReleasePermit | undefined
   /** Defined while it queues. */
   #queued: QueuedPermit | undefined
+  /** Defined once the queue has refused it: the time that it would have had to wait, ms. */
+  #refusedFor: number | undefined
 
-  /** `waiter`: ends each wait in the queue when the key may have got a value. */
-  constructor(source: PermitSource, waiter?: LeaseWaiter) {
+  /** `patience`: the longest wait in the queue, ms. `waiter`: ends each wait in the queue when the key may have got a value. */
+  constructor(source: PermitSource, patience: number, waiter?: LeaseWaiter) {
     this.#source = source
+    this.#patience = patience
     this.#waiter = waiter
   }
 
@@ -41,15 +46,25 @@ export class LoadPermit implements FlightStep {
     return this.held
   }
 
-  #joinQueue(): QueuedPermit {
+  #joinQueue(flight: Flight): QueuedPermit {
     const ended = new Deferred<void>()
     const end = (): void => {
       this.#queued = undefined
       ended.resolve()
     }
-    const leaveQueue = this.#source.queueForPermit((release) => {
-      this.#release = release
-      this.#queued?.end()
+    const leaveQueue = this.#source.queueForPermit({
+      get callers() {
+        return flight.callers
+      },
+      onPermit: (release) => {
+        this.#release = release
+        this.#queued?.end()
+      },
+      patience: this.#patience,
+      refuse: (wait) => {
+        this.#refusedFor = wait
+        this.#queued?.end()
+      },
     })
     return { ended: ended.promise, leaveQueue, end }
   }
@@ -60,7 +75,7 @@ export class LoadPermit implements FlightStep {
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
       return { kind: 'acquired' }
     if (flight.background) return { kind: 'refused', why: 'busy' }
-    this.#queued ??= this.#joinQueue()
+    this.#queued ??= this.#joinQueue(flight)
     return this.#waitInQueue(flight, this.#queued)
   }
 
@@ -69,6 +84,7 @@ export class LoadPermit implements FlightStep {
     flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
     flight.endWait()
+    if (this.#refusedFor !== undefined) return { kind: 'refused', why: 'overloaded', wait: this.#refusedFor }
     // The wait may have ended by `close`, or because the last caller left, even if a new caller has come since.
     const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')
     return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }
@@ -92,9 +108,9 @@ export class LoadPermit implements FlightStep {
     this.stopWaiting()
   }
 
-  /** Gives the permit back, if one is held. */
-  release(): void {
-    this.#release?.()
+  /** Gives the permit back, if one is held; what it is told: see `ReleasePermit`. */
+  release(...end: Parameters<ReleasePermit>): void {
+    this.#release?.(...end)
     this.#release = undefined
   }
 }

@@ -24,6 +24,8 @@ export type LoadResult =
   /** The cache was closed; or nobody waited any more when the loader call of the batch began; or the holder of a claim gave it up. */
   | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' | 'handed-over' }
 
+const HANDED_OVER_RESULT: LoadResult = { kind: 'abandoned', why: 'handed-over' }
+
 export interface UncacheableMark {
   readonly for: number
   readonly share: boolean
@@ -54,6 +56,9 @@ export class LoadRun implements FlightStep, LoadControls {
   #beganAt: number | undefined
   #cancelTimeout: CancelTimer = () => undefined
   #ended = false
+  #timedOut = false
+  /** Defined while the loader runs, also after the end of the load. */
+  #loader: Promise<void> | undefined
   #settings: Settings
   #mark: UncacheableMark | undefined
 
@@ -122,9 +127,10 @@ export class LoadRun implements FlightStep, LoadControls {
     activity.loading -= 1
     batch?.onLoadEnd(load)
     this.#cancelTimeout()
-    // Before the store is asked to end the lease: that step needs no permit.
-    this.#permit.release()
-    return { result, took: this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt }
+    const took = this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt
+    // Before the store is asked to end the lease: that step needs no permit. An error may have been fast for any reason.
+    this.#permit.release(result.kind === 'value' || this.#timedOut ? took : undefined, this.#loader)
+    return { result, took }
   }
 
   /** Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader is called: the load must not pay for the reads of other keys. */
@@ -137,11 +143,15 @@ export class LoadRun implements FlightStep, LoadControls {
   #callLoader(scope: LoadScope, load: Load<never>): void {
     const { loader } = this.#call
     // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
-    runInLoad(scope, async () => await loader(load)).then(
-      (value) =>
-        this.#end(value === HANDED_OVER ? { kind: 'abandoned', why: 'handed-over' } : { kind: 'value', value }),
-      (error: unknown) => this.#end({ kind: 'error', error }),
+    this.#loader = runInLoad(scope, async () => await loader(load)).then(
+      (value) => this.#endLoader(value === HANDED_OVER ? HANDED_OVER_RESULT : { kind: 'value', value }),
+      (error: unknown) => this.#endLoader({ kind: 'error', error }),
     )
+  }
+
+  #endLoader(result: LoadResult): void {
+    this.#loader = undefined
+    this.#end(result)
   }
 
   #startTimeoutUnlessStopped({ stopReason }: Flight): boolean {
@@ -152,6 +162,7 @@ export class LoadRun implements FlightStep, LoadControls {
 
   #timeOut(): void {
     const error = new LoadTimeoutError(this.#call.storedKey, this.#call.settings.loadTimeout)
+    this.#timedOut = true
     // First, so that the loader may still decide about the key.
     this.requestStop(error)
     this.#end({ kind: 'error', error })

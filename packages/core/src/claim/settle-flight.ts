@@ -1,8 +1,9 @@
-import { ClosedError } from '../errors.ts'
+import { ClosedError, OverloadedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { AbandonReason, Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { isOwnAbort } from './load-error.ts'
+import type { PermitAnswer } from './load-permit.ts'
 
 /** Settles a flight that ends without a result: its callers read again, unless the cache was closed. */
 export function settleAbandoned(flight: Flight, why: AbandonReason): void {
@@ -11,6 +12,14 @@ export function settleAbandoned(flight: Flight, why: AbandonReason): void {
       ? { kind: 'failed' as const, error: new ClosedError(), mayServeStale: false }
       : { kind: 'retry' as const }
   flight.settle(result, { kind: 'abandoned', why })
+}
+
+/** Settles a flight that gets no permit. Where the source is overloaded its callers get a stale value or the error. */
+export function settleRefused(flight: Flight, refused: Extract<PermitAnswer, { kind: 'refused' }>): void {
+  const { why } = refused
+  if (why !== 'overloaded') return settleAbandoned(flight, why)
+  const error = new OverloadedError(flight.key, refused.wait)
+  flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'abandoned', why })
 }
 
 /** Settles a flight whose batch returned no value for the key. Late joiners read again: the key may have got a value before their call. */

@@ -118,6 +118,13 @@ export interface CacheEvents {
   away: { readonly key: string; readonly step: string; readonly error: unknown }
   /** No step is sent (`open`), because the store did not answer in time or there is no connection: `error` is the last one of the connection. Or the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
   breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined; readonly error: unknown }
+  /** With `maxLoads: 'auto'`: the processes of the store run `limit` loads at once from the source from now on, until the next of these events. `typical`: the time of a load while the source is not overloaded, ms. `processes`: how many share the limit. */
+  'load-limit': {
+    readonly source: string
+    readonly limit: number
+    readonly typical: number
+    readonly processes: number
+  }
   /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). `node` as of `breaker`; undefined: those of all nodes. */
   notices: { readonly state: 'disconnected' | 'connected'; readonly node: string | undefined }
   /** A problem for an operator; the message names the remedy. */
@@ -153,6 +160,7 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
   unreadable: true,
   away: true,
   breaker: true,
+  'load-limit': true,
   notices: true,
   warning: true,
   'observer-failed': true,

@@ -4,7 +4,7 @@ import type { Events } from '../events/events.ts'
 import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { Pause } from './pause.ts'
-import type { PermitSource } from './permits.ts'
+import type { LoadLimits } from './load-limits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Activity } from '../activity.ts'
 import type { Store } from '../store/store.ts'
@@ -19,8 +19,7 @@ export interface EngineServices {
   readonly cooldown: CooldownPolicy
   readonly earlyRefresh: EarlyRefreshPolicy
   readonly admission: AdmissionControl
-  /** Those of the cache's `maxLoads`. */
-  readonly permits: PermitSource
+  readonly permits: LoadLimits
   /** Undefined: background refreshes have no limit. */
   readonly refreshBudget: RefreshBudget | undefined
   readonly codecCheck: CodecCheck

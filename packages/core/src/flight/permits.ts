@@ -1,7 +1,21 @@
 import { Queue } from '../maps/queue.ts'
 
-/** Gives a permit back; further calls do nothing. */
-export type ReleasePermit = () => void
+/**
+ * Gives a permit back; further calls do nothing. `took`: the time of the load that ran with it, ms, if that tells how fast its source is. `lingering`: the loader
+ * runs on although its load has ended.
+ */
+export type ReleasePermit = (took?: number, lingering?: Promise<unknown>) => void
+
+/** A load that waits for a permit. */
+export interface QueuedLoad {
+  /** The number of calls that wait for it. */
+  readonly callers: number
+  /** The longest time that it may wait, ms. */
+  readonly patience: number
+  onPermit(permit: ReleasePermit): void
+  /** It would wait for longer, `wait` ms from now. It has left the queue. */
+  refuse(wait: number): void
+}
 
 /** Grants the permits of loads. */
 export interface PermitSource {
@@ -9,14 +23,14 @@ export interface PermitSource {
   readonly permitAvailable: boolean
   /** Grants a free permit, or undefined when none is free. `force`: grants one in any case. Default: false. */
   tryAcquirePermit(force?: boolean): ReleasePermit | undefined
-  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. The returned function leaves the queue; it has no effect after the grant. */
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
+  /** Gives the load a permit when it is its turn. Call it only when none is free. The returned function leaves the queue; it has no effect after the grant. */
+  queueForPermit(load: QueuedLoad): () => void
 }
 
-/** The permits of `max` loads at once. */
+/** The permits of `max` loads at once: first come, first served. */
 export class Permits implements PermitSource {
   readonly #max: number
-  readonly #queue = new Queue<(permit: ReleasePermit) => void>()
+  readonly #queue = new Queue<QueuedLoad>()
   #granted = 0
 
   constructor(max: number) {
@@ -31,8 +45,8 @@ export class Permits implements PermitSource {
     return force || this.permitAvailable ? this.#grant() : undefined
   }
 
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    const place = this.#queue.push(onPermit)
+  queueForPermit(load: QueuedLoad): () => void {
+    const place = this.#queue.push(load)
     return () => this.#queue.delete(place)
   }
 
@@ -48,17 +62,17 @@ export class Permits implements PermitSource {
   }
 
   #grantNext(): void {
-    if (this.#queue.size > 0 && this.permitAvailable) this.#queue.shift()?.(this.#grant())
+    if (this.#queue.size > 0 && this.permitAvailable) this.#queue.shift()?.onPermit(this.#grant())
   }
 }
 
-/** The permits of a view with a limit of its own: each is one of the view's and one of the cache's. */
+/** The permits of a view with another limit: each is one of the view's and one of the cache's. */
 export class ViewPermits implements PermitSource {
-  readonly #own: Permits
+  readonly #own: PermitSource
   readonly #outer: PermitSource
 
-  constructor(max: number, outer: PermitSource) {
-    this.#own = new Permits(max)
+  constructor(own: PermitSource, outer: PermitSource) {
+    this.#own = own
     this.#outer = outer
   }
 
@@ -72,28 +86,43 @@ export class ViewPermits implements PermitSource {
   }
 
   /** Queues for the view's permit first: the loads of a full view take no place in the cache's queue. */
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
+  queueForPermit(load: QueuedLoad): () => void {
     let leave = (): void => undefined
     const grant = (own: ReleasePermit, outer: ReleasePermit): void => {
       leave = () => undefined
-      onPermit(both(own, outer))
+      load.onPermit(both(own, outer))
     }
     const queueAtOuter = (own: ReleasePermit): void => {
       const outer = this.#outer.tryAcquirePermit()
       if (outer !== undefined) return grant(own, outer)
-      const leaveOuter = this.#outer.queueForPermit((granted) => grant(own, granted))
-      leave = both(leaveOuter, own)
+      const leaveOuter = this.#outer.queueForPermit(queued(load, (granted) => grant(own, granted)))
+      leave = () => {
+        leaveOuter()
+        own()
+      }
     }
     const own = this.#own.tryAcquirePermit()
-    if (own === undefined) leave = this.#own.queueForPermit(queueAtOuter)
+    if (own === undefined) leave = this.#own.queueForPermit(queued(load, queueAtOuter))
     else queueAtOuter(own)
     return () => leave()
   }
 }
 
-function both(first: (() => void) | undefined, second: (() => void) | undefined): () => void {
-  return () => {
-    first?.()
-    second?.()
+/** The load in another queue. */
+function queued(load: QueuedLoad, onPermit: QueuedLoad['onPermit']): QueuedLoad {
+  return {
+    get callers() {
+      return load.callers
+    },
+    patience: load.patience,
+    onPermit,
+    refuse: (wait) => load.refuse(wait),
+  }
+}
+
+function both(first: ReleasePermit | undefined, second: ReleasePermit | undefined): ReleasePermit {
+  return (took, lingering) => {
+    first?.(took, lingering)
+    second?.(took, lingering)
   }
 }

@@ -171,7 +171,7 @@ export class FlightJoiner {
     if (stale !== undefined) return stale
     if (call.handOut !== undefined) return this.loadAlone(call, part.fallback, state, 'wait-timeout')
     if (settings.onWaitTimeout === 'load') {
-      const permit = new LoadPermit(call.permits)
+      const permit = new LoadPermit(call.permits, settings.waitTimeout)
       if (permit.tryAcquire(admission.isInsideLoad()))
         return this.loadAlone(call, part.fallback, state, 'wait-timeout', permit)
     }

@@ -187,6 +187,13 @@ export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
   }
 }
 
+export function orAuto<T>(rule: OptionRule<T>): OptionRule<T | 'auto'> {
+  return {
+    accepted: `${rule.accepted}, or 'auto'`,
+    parse: (value, path) => (value === 'auto' ? 'auto' : rule.parse(value, path)),
+  }
+}
+
 /**
  * An object with options. An error names the full path of one.
  *

@@ -8,6 +8,7 @@ import {
   functionRule,
   nestedRule,
   oneOfRule,
+  orAuto,
   orFalse,
   tagsRule,
   ttlRule,
@@ -115,7 +116,10 @@ export const staleWhileRevalidateRow: OptionRow<number> = row(
 )
 export const staleIfErrorRow: OptionRow<number> = row(windowRule, (settings, value) => (settings.staleIfError = value))
 export const jitterRow: OptionRow<number> = row(fractionRule, (settings, value) => (settings.jitter = value))
-export const maxLoadsRow: OptionRow<number> = row(countRule(1), (settings) => (settings.boundedLoads = true))
+export const maxLoadsRow: OptionRow<number | 'auto'> = row(
+  orAuto(countRule(1)),
+  (settings) => (settings.boundedLoads = true),
+)
 export const tagsRow: OptionRow<readonly string[]> = row(tagsRule, (settings, value) => (settings.tags = value))
 export const codecRow: OptionRow<Codec> = row(codecRule, (settings, value) => (settings.codec = value))
 

@@ -112,8 +112,8 @@ export interface CacheOptions extends LoadOptions {
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: no limit. */
-  readonly maxLoads?: number | undefined
+  /** The most loads at once in this process; `'auto'`: in all processes of the store together, as many as their source answers in time. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: no limit. */
+  readonly maxLoads?: number | 'auto' | undefined
   /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
   readonly refreshBudget?: RefreshBudgetOptions | undefined
   /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load of this cache are not counted. Default: 10,000. */
@@ -152,8 +152,10 @@ export interface ClaimOptions<V = unknown> extends Omit<CallOptions<V>, 'onWaitT
 
 /** Options of `with`. */
 export interface ViewOptions extends CallOptions {
-  /** The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`. Default: no limit but the cache's. */
-  readonly maxLoads?: number | undefined
+  /** The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`; `'auto'`: as in the cache, for the view's `source`. Default: no limit but the cache's. */
+  readonly maxLoads?: number | 'auto' | undefined
+  /** Names what the loaders of this view ask, such as a database, where it is another than the cache's. Each source has a limit of its own with `maxLoads: 'auto'`. Default: the cache's source. */
+  readonly source?: string | undefined
 }
 
 /** Options of `set`. */

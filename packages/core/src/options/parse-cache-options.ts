@@ -32,7 +32,7 @@ import { type AdmissionLimits, DEFAULTS, type RefreshLimits, type Settings } fro
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
   ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
-  ...(['tagNumbers', 'permitRefresh', 'endRefresh', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
+  ...(['tagNumbers', 'permitRefresh', 'endRefresh', 'post', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
 )
 
 const nearRules = {

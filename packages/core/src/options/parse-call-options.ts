@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal, KeepOptions } from '../load.ts'
 import { checkOptions } from '../option-rules/check-options.ts'
 import {
+  textRule,
   booleanRule,
   durationRule,
   functionRule,
@@ -118,18 +119,24 @@ export function claimSettings(base: Settings, options: object | undefined): Sett
   return settings
 }
 
-const viewRows = { ...callRows, maxLoads: maxLoadsRow } satisfies OptionRows<ViewOptions>
+const viewRows = {
+  ...callRows,
+  maxLoads: maxLoadsRow,
+  source: row(textRule('a string of 1 to 100 characters', /^.{1,100}$/s), () => undefined),
+} satisfies OptionRows<ViewOptions>
 
 /** The settings and the limit of a view. */
 export interface ViewSettings {
   readonly settings: Settings
   /** Undefined: no other limit than that of the cache. */
-  readonly maxLoads: number | undefined
+  readonly maxLoads: number | 'auto' | undefined
+  /** Undefined: that of the cache. */
+  readonly source: string | undefined
 }
 
 export function viewSettings(base: Settings, options: object | undefined): ViewSettings {
-  const { maxLoads } = checkOptions('with', options, viewRows)
-  return { settings: applyOptions(base, options ?? {}, viewRows, 'with'), maxLoads }
+  const { maxLoads, source } = checkOptions('with', options, viewRows)
+  return { settings: applyOptions(base, options ?? {}, viewRows, 'with'), maxLoads, source }
 }
 
 /** The key function and the settings of a wrapped function, checked once. */

@@ -32,7 +32,7 @@ export interface Settings extends ServeLimits {
 
 /** The work that one process accepts; `Infinity`: no limit. */
 export interface AdmissionLimits {
-  readonly maxLoads: number
+  readonly maxLoads: number | 'auto'
   readonly maxWaiters: number
   readonly maxWaitersPerKey: number
 }

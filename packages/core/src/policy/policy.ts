@@ -37,3 +37,41 @@ export interface EarlyRefreshPolicy {
   /** The attempt could not begin, so there will be another one. */
   withdrawAttempt(key: string, entry: Entry): void
 }
+
+/** A limit on the loads at once from one source, and what is known of it. Numbers only: processes pass it on as text. */
+export interface LoadLimit {
+  /** Loads at once, at least 1; the whole part counts. */
+  readonly limit: number
+  /** Number of the window. Loads that begin in another window are no samples of this one. */
+  readonly epoch: number
+  readonly growth: number
+  /** Full windows in a row. */
+  readonly fullFor: number
+  /** Median time of a load while the source has no queue, ms. */
+  readonly base?: number | undefined
+  /** The last limit at which loads took about `base`. */
+  readonly flat?: number | undefined
+  /** Median time before the limit was halved as a test, ms. */
+  readonly tested?: number | undefined
+}
+
+/** What all processes have seen under one limit: of one load in every `limit / 64`, from its start; loads that failed are left out. */
+export interface LoadWindow {
+  /** Times of the sampled loads that ended, ms. */
+  readonly times: readonly number[]
+  /** Ages of the sampled loads that still run, ms: lower bounds of their times. */
+  readonly ages: readonly number[]
+  /** Number of all running loads, averaged over the window. */
+  readonly running: number
+  /** Whether any load had to wait for the limit. */
+  readonly bound: boolean
+}
+
+export interface LoadLimitPolicy {
+  /** The limit of a source of which nothing is known. */
+  readonly first: LoadLimit
+  /** The most samples of a window. */
+  readonly samples: number
+  /** Closes the window and returns the limit of the next one, or undefined while the window needs more samples. */
+  next(limit: LoadLimit, window: LoadWindow): LoadLimit | undefined
+}

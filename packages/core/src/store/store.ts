@@ -1,6 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
+import type { Board, Post } from './board.ts'
 import type { RefreshRequest } from './refresh-quota.ts'
 import type {
   Away,
@@ -145,6 +146,8 @@ export interface Store {
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted>
   /** Ends a permit, also one that was granted without an answer. `unused`: nothing was loaded, so its share of the rate is given back. */
   endRefresh(request: RefreshRequest, unused: boolean): Promise<Done>
+  /** Puts a text on a board and reads those of all processes, in one atomic step. Boards are no entries: `clear` keeps them. */
+  post(post: Post): Promise<Board | Away>
   /**
    * Removes everything; not atomic where there are several nodes. A store that clears in several steps asks `isAbandoned` before each: that tells that the
    * one before was answered, so that each has a time limit of its own; once it returns true, the store sends no further one.

@@ -117,6 +117,7 @@ export class Remote {
       shared: true,
       partOf: this.#partOf(),
       peek: () => undefined,
+      post: memory.post.bind(memory),
       renew: memory.renew.bind(memory),
       inspect: memory.inspect.bind(memory),
       close: memory.close.bind(memory),

@@ -15,6 +15,8 @@ export function errorResponseFor(error: unknown): ServeError | undefined {
     return unavailable(error.code, 1000, 'waited too long for the response to another request')
   if (isCattlegridError(error, 'CATTLEGRID_TOO_MANY_WAITERS'))
     return unavailable(error.code, 1000, 'too many requests are waiting')
+  if (isCattlegridError(error, 'CATTLEGRID_OVERLOADED'))
+    return unavailable(error.code, error.retryAfter, 'too many other requests come first')
   return undefined
 }
 

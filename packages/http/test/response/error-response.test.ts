@@ -1,4 +1,5 @@
 import {
+  OverloadedError,
   ClosedError,
   isCattlegridError,
   LoadFailedError,
@@ -31,6 +32,10 @@ describe('an error of the cache as a response', () => {
     expect(errorResponseFor(new ResponseFailure(500, undefined))).toMatchObject({
       status: 503,
       headers: { 'retry-after': '1' },
+    })
+    expect(errorResponseFor(new OverloadedError('k', 2500))).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '3' },
     })
     for (const error of [new WaitTimeoutError('k', 1), new TooManyWaitersError('k')])
       expect(errorResponseFor(error)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
@@ -68,6 +73,7 @@ describe('an error response', () => {
     ['a load that took too long', new LoadTimeoutError('http:secret', 1)],
     ['a wait that took too long', new WaitTimeoutError('http:secret', 1)],
     ['one waiter too many', new TooManyWaitersError('http:secret')],
+    ['a source that is overloaded', new OverloadedError('http:secret', 1)],
   ])('does not name the key that the error of %s holds', (_, error) => {
     const response = errorResponseFor(error)
     expect(JSON.stringify([response, response?.message, response?.stack])).not.toContain('secret')
@@ -83,6 +89,7 @@ describe('an error response', () => {
     ['the handler did not answer in time', new LoadTimeoutError('k', 1)],
     ['waited too long for the response to another request', new WaitTimeoutError('k', 1)],
     ['too many requests are waiting', new TooManyWaitersError('k')],
+    ['too many other requests come first', new OverloadedError('k', 1)],
   ])('names its cause: %s', (cause, error) => {
     expect(errorResponseFor(error)?.message).toBe(`Temporarily unavailable; retry later (${cause}).`)
   })

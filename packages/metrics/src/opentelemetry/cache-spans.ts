@@ -21,7 +21,9 @@ interface Lookup extends OpenSpan {
   wait: { readonly flight: number; readonly span: Span } | undefined
 }
 
-type Keyed = CacheEvent<Exclude<EventName, 'breaker' | 'notices' | 'warning' | 'observer-failed' | 'close'>>
+type Keyed = CacheEvent<
+  Exclude<EventName, 'breaker' | 'load-limit' | 'notices' | 'warning' | 'observer-failed' | 'close'>
+>
 type OfFlight = CacheEvent<'commit' | 'refused'>
 
 /** The open spans of one cache, by the numbers of their calls and flights. */

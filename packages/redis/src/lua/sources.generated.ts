@@ -8,6 +8,7 @@ export const luaSources: {
   readonly invalidate: string
   readonly noteTags: string
   readonly permitRefresh: string
+  readonly post: string
   readonly probe: string
   readonly put: string
   readonly release: string
@@ -175,6 +176,27 @@ if rate > 0 then
   redis.call('SET', KEYS[1], string.format('%.0f', due + interval), 'PX', math.ceil((due + interval - now) / 1000) + 1000)
 end
 return 0`,
+  post: `local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+redis.call('HSET', KEYS[1], ':' .. ARGV[1], string.format('%.0f', now + ARGV[3] * 1000) .. ' ' .. ARGV[2])
+local top = redis.call('HGET', KEYS[1], '#') or '0 '
+local round, heading = string.match(top, '^(%d+) (.*)$')
+if ARGV[4] ~= '' and ARGV[4] == round then
+  round, heading = string.format('%.0f', round + 1), ARGV[5]
+  redis.call('HSET', KEYS[1], '#', round .. ' ' .. heading)
+end
+local reply = { string.format('%.0f', now), round, heading }
+local fields = redis.call('HGETALL', KEYS[1])
+for place = 1, #fields, 2 do
+  local process, ends, text = string.match(fields[place], '^:(.*)$'), string.match(fields[place + 1], '^(%d+) (.*)$')
+  if process and (tonumber(ends) <= now or tonumber(ends) > now + ARGV[6] * 1000) then
+    redis.call('HDEL', KEYS[1], fields[place])
+  elseif process then
+    reply[#reply + 1], reply[#reply + 2] = process, text
+  end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[6])
+return reply`,
   probe: `local reply = redis.pcall('PEXPIRE', KEYS[1], '1', 'LT')
 if type(reply) == 'table' and string.find(reply.err or '', 'rong number of arg') then
   return {err = 'ERR wrong number of arguments for PEXPIRE with LT'}

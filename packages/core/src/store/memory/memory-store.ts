@@ -2,6 +2,7 @@ import { type Entry, type NewEntry, NO_VERSION } from '../../entry.ts'
 import { checkOptions } from '../../option-rules/check-options.ts'
 import { byteSizeRule, countRule, functionRule, MOST_MAP_KEYS, runtimeRule } from '../../option-rules/option-rules.ts'
 import type { OptionRules } from '../../option-rules/option-rule.ts'
+import { type Board, Boards, type Post } from '../board.ts'
 import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'
 import type {
@@ -60,6 +61,7 @@ class MemoryStore implements Store {
   readonly #entries: EntryTable
   readonly #leases: Leases
   readonly #refreshes = new RefreshQuota()
+  readonly #boards = new Boards()
   readonly #maxBytes: number
   readonly #sizeOf: ((value: unknown) => number) | undefined
   readonly #listeners = new Set<(notice: Notice) => void>()
@@ -154,6 +156,10 @@ class MemoryStore implements Store {
   endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
     this.#refreshes.end(request, unused)
     return Promise.resolve({ kind: 'done' })
+  }
+
+  post(post: Post): Promise<Board> {
+    return Promise.resolve(this.#boards.post(post, this.runtime.elapsed()))
   }
 
   clear(): Promise<Cleared> {

@@ -1,6 +1,7 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
 import { queueMicrotask } from '../../runtime/runtime.ts'
+import type { Board, Post } from '../board.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'
 import type {
   Acquire,
@@ -85,6 +86,10 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
 
   endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
     return this.inner.endRefresh(request, unused)
+  }
+
+  post(post: Post): Promise<Board | Away> {
+    return this.inner.post(post)
   }
 
   clear(isAbandoned?: () => boolean): Promise<Cleared> {

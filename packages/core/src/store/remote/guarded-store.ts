@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
+import type { Board, Post } from '../board.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import {
@@ -152,6 +153,10 @@ class GuardedStore extends ForwardingStore<Store> {
 
   override endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
     return this.#guards.ofRefreshBudget().run(() => this.inner.endRefresh(request, unused), IN_BACKGROUND)
+  }
+
+  override post(post: Post): Promise<Board | Away> {
+    return this.#guards.ofRefreshBudget().run(() => this.inner.post(post))
   }
 
   /** Takes as long as its steps are answered: it visits every key. The first one that is not answered ends it. */

@@ -1,0 +1,183 @@
+import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
+import type { LoadLimitPolicy } from '../policy/policy.ts'
+import { answerOf } from '../store/answers.ts'
+import { Boards } from '../store/board.ts'
+import type { Store } from '../store/store.ts'
+import type { PermitSource, QueuedLoad, ReleasePermit } from './permits.ts'
+import { type OwnLoads, type RunningLoad, SharedLimit } from './shared-limit.ts'
+
+/** The time between two reports while loads wait, and the part of it for each process; and while none waits, ms. */
+const CONTENDED = 50
+const CONTENDED_EACH = 5
+const CALM = 1000
+/** The time between two reports of a process whose part others still use, and the part of it for each process, ms. */
+const AGAIN = 15
+const AGAIN_EACH = 2
+/** No two reports of a process are sent within this time, ms. */
+const CLOSEST = 10
+/** A process counts as gone after so many times without a report. */
+const MISSED = 4
+/** The rate at which waiting loads get permits is that of about this time, ms. */
+const RATED_OVER = 1000
+
+/**
+ * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one source, which follows the source. A process
+ * whose loads all have a permit reports once in a second, and one without loads reports nothing.
+ */
+export class AutoPermits implements PermitSource {
+  readonly #limit: SharedLimit
+  readonly #store: Store
+  readonly #runtime: Runtime
+  readonly #onLimit: (limit: SharedLimit) => void
+  readonly #running = new Set<RunningLoad>()
+  /** The moment at which each load began to wait. */
+  readonly #queue = new Map<QueuedLoad, number>()
+  #queueBegan = 0
+  /** The permits that went to the queue since `#rate` was computed, and how many do in a second. */
+  #grants = 0
+  #rate = 0
+  #ratedAt = 0
+  /** While the store is away the process has a limit of its own. */
+  readonly #alone = new Boards()
+  #away = false
+  #reporting = false
+  #reportedAt = -Infinity
+  #timer: { readonly at: number; readonly cancel: CancelTimer } | undefined
+
+  /** `onLimit` is called when the limit has changed. */
+  constructor(
+    policy: LoadLimitPolicy,
+    source: string,
+    store: Store,
+    runtime: Runtime,
+    onLimit: (limit: SharedLimit) => void,
+  ) {
+    this.#store = store
+    this.#runtime = runtime
+    this.#onLimit = onLimit
+    this.#limit = new SharedLimit(policy, source, runtime.token(), runtime.elapsed())
+  }
+
+  get permitAvailable(): boolean {
+    return this.#running.size < this.#limit.share
+  }
+
+  tryAcquirePermit(force = false): ReleasePermit | undefined {
+    return force || this.permitAvailable ? this.#grant() : undefined
+  }
+
+  queueForPermit(load: QueuedLoad): () => void {
+    const now = this.#runtime.elapsed()
+    if (this.#queue.size === 0) this.#queueBegan = now
+    this.#queue.set(load, now)
+    this.#reportWithin(0)
+    return () => void this.#queue.delete(load)
+  }
+
+  #grant(): ReleasePermit {
+    const now = this.#runtime.elapsed()
+    this.#limit.count(this.#running.size, now)
+    const running = this.#limit.begin(now)
+    this.#running.add(running)
+    this.#reportWithin(CALM)
+    let released = false
+    return (took, lingering) => {
+      if (released) return
+      released = true
+      if (took !== undefined) this.#limit.noteTime(running, took)
+      if (lingering === undefined) return this.#end(running)
+      // Its source still works for it. Counted at most twice as long as the load took: a loader may never return.
+      const cancel = this.#runtime.schedule(() => this.#end(running), took ?? CALM)
+      void lingering.then(() => {
+        cancel()
+        this.#end(running)
+      })
+    }
+  }
+
+  #end(running: RunningLoad): void {
+    if (!this.#running.has(running)) return
+    this.#limit.count(this.#running.size, this.#runtime.elapsed())
+    this.#running.delete(running)
+    this.#grantQueued()
+    if (this.#limit.contended && this.#running.size === 0) this.#reportWithin(0)
+  }
+
+  /** The load with the most callers first; of those, the one that came last: its callers have waited least, and are the most likely to wait for the answer. */
+  #grantQueued(): void {
+    while (this.#queue.size > 0 && this.permitAvailable) {
+      let next: QueuedLoad | undefined
+      for (const load of this.#queue.keys()) if (next === undefined || load.callers >= next.callers) next = load
+      if (next === undefined) return
+      this.#queue.delete(next)
+      this.#grants += 1
+      next.onPermit(this.#grant())
+    }
+  }
+
+  /** Refuses the loads whose turn could not come in time at the present rate, so that their callers learn it now. */
+  #refuseLate(): void {
+    const now = this.#runtime.elapsed()
+    const elapsed = now - this.#ratedAt
+    const weight = 1 - Math.exp(-elapsed / RATED_OVER)
+    this.#rate += weight * ((1000 * this.#grants) / Math.max(elapsed, 1) - this.#rate)
+    this.#grants = 0
+    this.#ratedAt = now
+    if (this.#queue.size === 0 || now - this.#queueBegan < RATED_OVER) return
+    // In the order in which they get their permits.
+    const inOrder = [...this.#queue].toReversed().toSorted(([a], [b]) => b.callers - a.callers)
+    for (const [place, [load, since]] of inOrder.entries()) {
+      const wait = (1000 * (place + 1)) / this.#rate
+      if (now - since + wait <= load.patience) continue
+      this.#queue.delete(load)
+      load.refuse(wait)
+    }
+  }
+
+  #reportWithin(time: number): void {
+    const now = this.#runtime.elapsed()
+    const at = Math.max(now + time, this.#reportedAt + CLOSEST)
+    if (this.#reporting || (this.#timer !== undefined && this.#timer.at <= at)) return
+    this.#timer?.cancel()
+    this.#timer = { at, cancel: this.#runtime.schedule(() => void this.#report(), at - now) }
+  }
+
+  async #report(): Promise<void> {
+    this.#timer = undefined
+    this.#reporting = true
+    this.#reportedAt = this.#runtime.elapsed()
+    const changed = await this.#exchange()
+    this.#reporting = false
+    if (changed) this.#onLimit(this.#limit)
+    this.#grantQueued()
+    this.#refuseLate()
+    const { contended, hasNext, lacks, processes, turnEnds } = this.#limit
+    const untilTurn = turnEnds - this.#runtime.elapsed()
+    if (hasNext) this.#reportWithin(0)
+    else if (lacks) this.#reportWithin(Math.min(untilTurn, AGAIN + AGAIN_EACH * processes))
+    else if (contended || this.#queue.size > 0) this.#reportWithin(Math.min(untilTurn, this.#interval))
+    else if (this.#running.size > 0) this.#reportWithin(CALM)
+  }
+
+  async #exchange(): Promise<boolean> {
+    const post = this.#limit.post(this.#own, MISSED * Math.max(this.#interval, CALM / 2))
+    const answer = await answerOf(() => this.#store.post(post))
+    if (answer.kind === 'board') {
+      this.#away = false
+      return this.#limit.read(answer, this.#own)
+    }
+    const now = this.#runtime.elapsed()
+    const { round } = this.#alone.post({ ...post, heading: undefined }, now)
+    const heading = this.#away ? post.heading : this.#limit.alone(round)
+    this.#away = true
+    return this.#limit.read(this.#alone.post({ ...post, heading }, now), this.#own)
+  }
+
+  get #own(): OwnLoads {
+    return { running: this.#running, queued: this.#queue.size, now: this.#runtime.elapsed() }
+  }
+
+  get #interval(): number {
+    return this.#limit.contended ? CONTENDED + CONTENDED_EACH * this.#limit.processes : CALM
+  }
+}

@@ -1,0 +1,36 @@
+import type { LoadWants } from './load-share.ts'
+
+/** What a process tells the others of its loads from one source. Times in ms. */
+export interface LoadReport extends LoadWants {
+  /** The round of the board to which the rest belongs. */
+  readonly round: number
+  /** The mean number of loads that ran at once in this process. */
+  readonly mean: number
+  /** True when the process knew of more wants than the limit allows. */
+  readonly bound: boolean
+  /** Of sampled loads: the times of those that have ended, and the ages of those that run. */
+  readonly times: readonly number[]
+  readonly ages: readonly number[]
+}
+
+export function encodeReport({ running, queued, claim, round, mean, bound, times, ages }: LoadReport): string {
+  return [bound ? 1 : 0, list(times), list(ages), running, queued, claim, round, mean.toFixed(2)].join(' ')
+}
+
+/** Undefined for a text that no process of this library posts. */
+export function decodeReport(text: string): LoadReport | undefined {
+  const [bound, timeList = '', ageList = '', ...numbers] = text.split(' ')
+  const [running = Number.NaN, queued = 0, claim = 0, round = 0, mean = 0] = numbers.map(Number)
+  const [times, ages] = [numbersOf(timeList), numbersOf(ageList)]
+  const all = [running, queued, claim, round, mean, ...times, ...ages]
+  const isSound = all.every((number) => number >= 0 && number < Infinity)
+  return isSound ? { running, queued, claim, round, mean, bound: bound === '1', times, ages } : undefined
+}
+
+function list(numbers: readonly number[]): string {
+  return numbers.map((number) => number.toFixed(1)).join(',')
+}
+
+function numbersOf(text: string): readonly number[] {
+  return text === '' ? [] : text.split(',').map(Number)
+}

@@ -1,0 +1,235 @@
+import type { LoadLimit, LoadLimitPolicy, LoadWindow } from '../policy/policy.ts'
+import type { Board, Post } from '../store/board.ts'
+import { fairShare, unclaimed, untilNextTurn } from './load-share.ts'
+import { decodeReport, encodeReport, type LoadReport } from './load-report.ts'
+
+/** A process without a part asks for it this time after a turn has begun, ms. */
+const HANDOVER = 10
+/** A process claims so many times what ran in it at once lately. */
+const HEADROOM = 1.25
+
+/** A load that runs. Times in ms. */
+export interface RunningLoad {
+  readonly since: number
+  /** The round in which it began: its time tells of the limit of that round. */
+  readonly round: number
+  readonly sampled: boolean
+}
+
+/** What a process has to report. */
+export interface OwnLoads {
+  readonly running: ReadonlySet<RunningLoad>
+  readonly queued: number
+  /** By `elapsed()`. */
+  readonly now: number
+}
+
+/**
+ * The limit on loads at once from one source, as one process knows it from the reports of all. Each report claims a part of the limit; a process begins no
+ * more loads than it claimed, and than the claims of the others left when its report was posted: so all processes together never begin more than the limit
+ * allows, although none waits for another. Whoever finds that the reports tell enough writes the next limit.
+ */
+export class SharedLimit {
+  readonly #board: string
+  readonly #process: string
+  readonly #policy: LoadLimitPolicy
+  #state: LoadLimit
+  #round = 0
+  /** The last reports of the other processes. */
+  #others: ReadonlyMap<string, LoadReport> = new Map()
+  /** The lead of the store's clock over `elapsed()`: processes that go by turns need one clock. */
+  #storeLead = 0
+  /** The claim of the last report. */
+  #claim = 0
+  /** Before the first report one load may begin: most processes never have two at once. */
+  #share = 1
+  #contended = false
+  #lacks = false
+  /** By `elapsed()`. */
+  #turnEnds = Infinity
+  #bound = false
+  /** Loads × ms in this round. */
+  #work = 0
+  #roundBegan: number
+  #countedAt: number
+  #times: number[] = []
+  /** The loads that began in this round. */
+  #begun = 0
+  /** The most loads that ran at once since the last report, and between that and the one before. */
+  #peak = 0
+  #lastPeak = 0
+  #next: LoadLimit | undefined
+
+  constructor(policy: LoadLimitPolicy, source: string, process: string, now: number) {
+    this.#policy = policy
+    this.#state = policy.first
+    this.#board = `loads:${source}`
+    this.#process = process
+    this.#roundBegan = now
+    this.#countedAt = now
+  }
+
+  /** The most loads at once in this process, for now. */
+  get share(): number {
+    return this.#share
+  }
+
+  /** The most loads at once in all processes. */
+  get atOnce(): number {
+    return Math.max(1, Math.floor(this.#state.limit))
+  }
+
+  /** The time of a load while the source is not overloaded, ms; 0: not known yet. */
+  get typical(): number {
+    return this.#state.base ?? 0
+  }
+
+  /** The number of processes that share the limit. */
+  get processes(): number {
+    return this.#others.size + 1
+  }
+
+  /** True while more loads are wanted than the limit allows. */
+  get contended(): boolean {
+    return this.#contended
+  }
+
+  /** True when the next report has a limit for all. */
+  get hasNext(): boolean {
+    return this.#next !== undefined
+  }
+
+  /** True when more is due to this process than it has: the others have not yet seen that it wants it. */
+  get lacks(): boolean {
+    return this.#lacks
+  }
+
+  /** The moment at which the parts change while loads wait, by `elapsed()`. */
+  get turnEnds(): number {
+    return this.#turnEnds
+  }
+
+  /** Counts the time in which `running` loads have run since the last call. */
+  count(running: number, now: number): void {
+    this.#work += running * (now - this.#countedAt)
+    if (running > this.#peak) this.#peak = running
+    this.#countedAt = now
+  }
+
+  /** A load begins. */
+  begin(now: number): RunningLoad {
+    // The first loads of a round, and then one in so many that a window has few enough.
+    const sampled = this.#begun % Math.max(1, Math.floor(this.#state.limit / this.#policy.samples)) === 0
+    this.#begun += 1
+    return { since: now, round: this.#round, sampled }
+  }
+
+  /** A load has ended that took so long, ms. */
+  noteTime({ round, sampled }: RunningLoad, took: number): void {
+    if (sampled && round === this.#round && this.#times.length < this.#policy.samples) this.#times.push(took)
+  }
+
+  /** The next report. */
+  post(own: OwnLoads, keepFor: number): Post {
+    const report = this.#report(own)
+    const wants = new Map(this.#others).set(this.#process, report)
+    this.#claim = Math.min(fairShare(this.#process, wants, this.atOnce, own.now + this.#storeLead), this.#foreseen(own))
+    const heading = this.#next && { round: this.#round, text: JSON.stringify(this.#next) }
+    this.#next = undefined
+    const text = encodeReport({ ...report, claim: this.#claim })
+    return { board: this.#board, process: this.#process, text, keepFor, heading }
+  }
+
+  /** Begins with the part of the limit that this process has alone, on a board that no other reads. */
+  alone(round: number): Post['heading'] {
+    const limit = Math.max(1, this.#state.limit / this.processes)
+    return { round, text: JSON.stringify({ ...this.#state, limit }) }
+  }
+
+  /** Takes what the board says. Returns true when it has another limit. */
+  read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
+    const begins = round !== this.#round
+    if (begins) this.#beginRound(round, heading)
+    this.#storeLead = now - own.now
+    this.#others = reportsOf(posts, this.#process)
+    const reports = new Map(this.#others).set(this.#process, this.#report(own))
+    const wants = [...reports.values()].reduce((total, { running, queued }) => total + running + queued, 0)
+    this.#contended = wants > this.atOnce
+    if (wants >= this.atOnce) this.#bound = true
+    const due = fairShare(this.#process, reports, this.atOnce, now)
+    this.#share = Math.min(due, this.#claim, unclaimed(this.#process, reports, this.atOnce))
+    this.#lacks = own.queued > 0 && due > this.#share
+    // Those that had a part give it back first.
+    this.#turnEnds = own.now + untilNextTurn(this.processes, now) + (this.#share === 0 ? HANDOVER : 0)
+    this.#next = this.#policy.next(this.#state, this.#windowOf([...reports.values()]))
+    return begins
+  }
+
+  /** A little more than ran at once lately: a load that comes soon need not wait for a report. */
+  #foreseen({ running, queued }: OwnLoads): number {
+    const wanted = running.size + queued
+    const peak = Math.max(wanted, this.#peak, this.#lastPeak)
+    this.#lastPeak = Math.max(this.#peak, wanted)
+    this.#peak = 0
+    return Math.max(wanted, Math.ceil(HEADROOM * peak) + 1)
+  }
+
+  #report({ running, queued, now }: OwnLoads): LoadReport {
+    this.count(running.size, now)
+    const sampled = [...running].filter((load) => load.sampled && load.round === this.#round)
+    const most = Math.ceil(this.#policy.samples / this.processes)
+    const elapsed = now - this.#roundBegan
+    return {
+      running: running.size,
+      queued,
+      claim: this.#claim,
+      round: this.#round,
+      mean: elapsed > 0 ? this.#work / elapsed : running.size,
+      bound: this.#bound,
+      times: this.#times.slice(0, most),
+      ages: sampled.slice(0, most).map(({ since }) => now - since),
+    }
+  }
+
+  #windowOf(reports: readonly LoadReport[]): LoadWindow {
+    const ofRound = reports.filter(({ round }) => round === this.#round)
+    return {
+      times: ofRound.flatMap(({ times }) => times),
+      ages: ofRound.flatMap(({ ages }) => ages),
+      running: ofRound.reduce((total, { mean }) => total + mean, 0),
+      bound: ofRound.some(({ bound }) => bound),
+    }
+  }
+
+  #beginRound(round: number, heading: string): void {
+    this.#round = round
+    this.#state = stateOf(heading) ?? this.#policy.first
+    this.#times = []
+    this.#begun = 0
+    this.#work = 0
+    this.#roundBegan = this.#countedAt
+    this.#bound = false
+  }
+}
+
+function reportsOf(posts: ReadonlyMap<string, string>, except: string): ReadonlyMap<string, LoadReport> {
+  const reports = new Map<string, LoadReport>()
+  for (const [process, text] of posts) {
+    const report = process === except ? undefined : decodeReport(text)
+    if (report !== undefined) reports.set(process, report)
+  }
+  return reports
+}
+
+/** Undefined for a text that no process of this library writes. */
+function stateOf(text: string): LoadLimit | undefined {
+  try {
+    const state = JSON.parse(text) as LoadLimit
+    const isSound = Object.values(state).every((value) => Number.isFinite(value))
+    return isSound && state.limit >= 1 && state.growth >= 1 && state.epoch >= 0 && state.fullFor >= 0
+      ? state
+      : undefined
+  } catch {
+    return undefined
+  }
+}

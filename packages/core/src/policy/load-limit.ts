@@ -1,0 +1,89 @@
+import type { LoadLimit, LoadLimitPolicy, LoadWindow } from './policy.ts'
+
+/** Samples that a window holds at most. */
+const WINDOW_SAMPLES = 64
+
+/** Samples with which a small limit is judged. */
+const FEWEST_SAMPLES = 4
+/** Loads that take less than this times `base` leave room. */
+const FLAT = 1.3
+/** Loads that take more than this times `base` queue at the source. */
+const SLOW = 1.75
+/** Growth a window until the first sign of a queue, and after it. */
+const FAST_GROWTH = 2
+const CAREFUL_GROWTH = 1.05
+/** Part of the last flat limit that replaces a limit that was too high. */
+const BACK = 0.9
+/** A cut to half has helped if it shortens loads to less than this part. */
+const HELPED = 0.75
+/** Full windows in a row after which the limit is tested. */
+const TEST_AFTER = 20
+/** Weight of one window in `base`. */
+const BASE_WEIGHT = 0.25
+/** A window is full if more than this part of the limit ran on average. Only a full one can prove a queue. */
+const FULL = 0.75
+
+const first: LoadLimit = { limit: 12, epoch: 0, growth: FAST_GROWTH, fullFor: 0 }
+
+/** See docs/protocol.md. */
+export const limitThatFollows: LoadLimitPolicy = { first, samples: WINDOW_SAMPLES, next: nextLimit }
+
+/** Closes the window and returns the next limit, or undefined while the window needs more samples. */
+function nextLimit(state: LoadLimit, window: LoadWindow): LoadLimit | undefined {
+  const { limit, tested } = state
+  const seen = medianOf(window)
+  if (seen.count < Math.max(FEWEST_SAMPLES, Math.min(WINDOW_SAMPLES, limit / 2))) return undefined
+  const next = { ...state, epoch: state.epoch + 1 }
+  // After a cut, the loads from before it still fill the source: such a window tells nothing.
+  if (window.running > limit * 1.1) return seen.atMost === Infinity ? undefined : next
+  if (tested === undefined) return judge(next, window, seen)
+  const enough = tested * HELPED
+  const known = { ...next, fullFor: 0, tested: undefined }
+  if (seen.atMost < enough)
+    return judge({ ...known, base: Math.min(state.base ?? Infinity, seen.atMost) }, window, seen)
+  const inVain = seen.atLeast >= enough || seen.count >= WINDOW_SAMPLES
+  return inVain && seen.exact ? { ...known, limit: limit * 2, flat: limit * 2, base: seen.median } : undefined
+}
+
+function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): LoadLimit | undefined {
+  const { limit, base = seen.atMost, flat = Infinity } = state
+  const full = running > limit * FULL
+  const fullFor = full ? state.fullFor + 1 : 0
+  const slow = full && seen.atLeast >= base * SLOW
+  if (slow && limit <= 1) return { ...state, base: seen.median, growth: CAREFUL_GROWTH, flat: limit }
+  if (slow && limit > flat) return { ...state, limit: Math.max(1, flat * BACK), growth: CAREFUL_GROWTH, fullFor }
+  if (limit > 1 && (slow || (fullFor >= TEST_AFTER && seen.exact)))
+    return { ...state, limit: Math.max(1, limit / 2), growth: CAREFUL_GROWTH, tested: seen.median }
+  const flatNow = seen.atMost < base * FLAT
+  if (!seen.exact && !(bound && flatNow)) return undefined
+  // Under a standing overload, a base that follows slow loads would rise without end.
+  const moves = !full || seen.atMost < base
+  const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
+  if (bound && flatNow) return { ...kept, limit: Math.max(limit + 1, limit * state.growth), flat: limit }
+  return full && seen.count < WINDOW_SAMPLES ? undefined : kept
+}
+
+/** Growth needs a median that is surely low; a cut needs one that is surely high. */
+interface Median {
+  readonly count: number
+  /** The median when the loads that run are taken as endless. */
+  readonly atMost: number
+  /** The median when the loads that run are taken as ended now. */
+  readonly median: number
+  /** Whether the loads that run cannot move the median. */
+  readonly exact: boolean
+  /** The lower end of the 95 % confidence interval of `median`: rank `n/2 - √n`. */
+  readonly atLeast: number
+}
+
+function medianOf({ times, ages }: LoadWindow): Median {
+  const count = times.length + ages.length
+  const ended = times.toSorted(ascending)
+  const all = [...times, ...ages].toSorted(ascending)
+  const middle = count >> 1
+  const low = Math.max(0, Math.floor(count / 2 - Math.sqrt(count)))
+  const [atMost, median] = [ended[middle] ?? Infinity, all[middle] ?? 0]
+  return { count, atMost, median, exact: median === atMost, atLeast: all[low] ?? 0 }
+}
+
+const ascending = (one: number, other: number): number => one - other

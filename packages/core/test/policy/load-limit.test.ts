@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals'
+import { limitThatFollows } from '../../src/policy/load-limit.ts'
+import type { LoadLimit, LoadWindow } from '../../src/policy/policy.ts'
+
+const { first: firstLoadLimit, next: nextLimit } = limitThatFollows
+
+/** A source whose loads take 100 ms, which was flat at 10 at once. */
+const calm: LoadLimit = { ...firstLoadLimit, limit: 10, base: 100, flat: 10, growth: 1.05 }
+
+function loads(count: number, took: number): number[] {
+  return Array.from({ length: count }, () => took)
+}
+
+function full(took: number, change: Partial<LoadWindow> = {}): LoadWindow {
+  return { times: loads(64, took), ages: [], running: 10, bound: true, ...change }
+}
+
+describe('a window', () => {
+  it('stays open until half of a round of loads began', () => {
+    const state = { ...calm, limit: 40 }
+    expect(nextLimit(state, full(100, { times: loads(19, 100), running: 40 }))).toBeUndefined()
+    expect(nextLimit(state, full(100, { times: loads(20, 100), running: 40 }))?.limit).toBe(42)
+  })
+
+  it('lets the limit grow only when half of its loads ended: the fast ones end first', () => {
+    expect(nextLimit(calm, full(100, { times: loads(8, 100), ages: loads(9, 20) }))).toBeUndefined()
+    expect(nextLimit(calm, full(100, { times: loads(9, 100), ages: loads(8, 20) }))?.limit).toBe(11)
+  })
+
+  it('stays open while young loads may still move a median that is not flat', () => {
+    const times = [...loads(16, 120), ...loads(17, 150)]
+    expect(nextLimit(calm, full(0, { times, ages: loads(31, 20) }))).toBeUndefined()
+    expect(nextLimit(calm, full(0, { times, ages: loads(31, 150) }))?.limit).toBe(10)
+  })
+
+  it('is dropped while loads from before a cut still fill the source', () => {
+    const next = nextLimit(calm, full(400, { running: 12 }))
+    expect(next).toEqual({ ...calm, epoch: 1 })
+  })
+})
+
+describe('the limit', () => {
+  it('doubles from the start, then by a twentieth after the first sign of a queue', () => {
+    const start = nextLimit(firstLoadLimit, full(100, { running: 4 }))
+    expect(start).toMatchObject({ limit: 24, base: 100, flat: 12 })
+    expect(nextLimit({ ...calm, limit: 100 }, full(100, { running: 100 }))?.limit).toBe(105)
+  })
+
+  it('grows by one at least', () => {
+    expect(nextLimit({ ...calm, limit: 2 }, full(100, { running: 2 }))?.limit).toBe(3)
+  })
+
+  it('stays as it is while no load waits for it', () => {
+    expect(nextLimit(calm, full(100, { bound: false }))?.limit).toBe(10)
+    expect(nextLimit(calm, full(160, { bound: false }))?.limit).toBe(10)
+  })
+
+  it('stays as it is while loads are a little slow', () => {
+    expect(nextLimit(calm, full(150))?.limit).toBe(10)
+  })
+
+  it('goes back below the last flat limit when its own growth made loads slow', () => {
+    expect(nextLimit({ ...calm, limit: 15 }, full(200, { running: 15 }))).toMatchObject({ limit: 9, base: 100 })
+  })
+
+  it('is halved as a test when loads are slow where they were flat', () => {
+    expect(nextLimit(calm, full(200))).toMatchObject({ limit: 5, tested: 200 })
+  })
+
+  it('is cut on the ages of loads that do not end', () => {
+    expect(nextLimit(calm, full(0, { times: [], ages: loads(10, 200) }))?.limit).toBe(5)
+  })
+
+  it('is not cut on a few slow loads among others', () => {
+    expect(nextLimit(calm, full(0, { times: [...loads(44, 100), ...loads(20, 10_000)] }))?.limit).toBe(11)
+    expect(nextLimit(calm, full(0, { times: [90, 90, 250, 250, 250] }))).toBeUndefined()
+  })
+
+  it('is not cut while few loads run: they are slow for another reason', () => {
+    expect(nextLimit(calm, full(200, { running: 5 }))?.limit).toBe(10)
+  })
+
+  it('stays at 1, and what a load takes there is the base', () => {
+    expect(nextLimit({ ...calm, limit: 1 }, full(500, { running: 1 }))).toMatchObject({ limit: 1, base: 500 })
+  })
+})
+
+describe('a test of the limit', () => {
+  const halved: LoadLimit = { ...calm, limit: 5, tested: 200 }
+
+  it('leaves the limit low when loads became faster', () => {
+    const next = nextLimit(halved, full(140, { running: 5 }))
+    expect(next).toMatchObject({ limit: 5, base: 100, tested: undefined })
+  })
+
+  it('takes the cut back when loads are as slow as before: the source itself is slower', () => {
+    expect(nextLimit(halved, full(200, { running: 5 }))).toMatchObject({
+      limit: 10,
+      base: 200,
+      flat: 10,
+      tested: undefined,
+    })
+  })
+
+  it('goes on while a few samples do not tell', () => {
+    expect(nextLimit(halved, full(0, { times: [120, 120, 200, 200, 200], running: 5 }))).toBeUndefined()
+  })
+
+  it('comes after twenty full windows, and finds a base that was too high', () => {
+    const stuck = { ...calm, base: 300, fullFor: 19 }
+    const test = nextLimit(stuck, full(300))
+    expect(test).toMatchObject({ limit: 5, tested: 300 })
+    expect(test && nextLimit(test, full(150, { running: 5 }))?.base).toBe(150)
+    expect(nextLimit({ ...stuck, fullFor: 18 }, full(300))?.limit).toBe(11)
+  })
+})
+
+describe('the base', () => {
+  it.each([80, 160])('follows the source while the limit is not full: %d ms', (took) => {
+    expect(nextLimit(calm, full(took, { running: 5 }))?.base).toBe(100 + (took - 100) / 4)
+  })
+
+  it('does not rise while the limit is full, or a standing overload would become the norm', () => {
+    expect(nextLimit(calm, full(120))?.base).toBe(100)
+    expect(nextLimit(calm, full(80))?.base).toBe(95)
+  })
+})
+
+it('the state survives JSON, as a store keeps it', () => {
+  const states = [
+    firstLoadLimit,
+    nextLimit(calm, full(200)),
+    nextLimit({ ...calm, limit: 1 }, full(500, { running: 1 })),
+  ]
+  for (const state of states) expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+})
