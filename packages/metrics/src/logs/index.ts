@@ -1,5 +1,5 @@
-import { type Cache, type CacheEvent, type EventName, InvalidOptionError } from '@cattlegrid/core'
-import { failureOf, checkOptions, type OptionRules, rule } from '@cattlegrid/core/extend'
+import type { Cache, CacheEvent, EventName } from '@cattlegrid/core'
+import { failureOf, checkOptions, checkValue, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { requireCache } from '../observed-cache.ts'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'
@@ -27,8 +27,7 @@ const DEFAULT_EVERY = 10_000
 export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): () => void {
   requireCache('logEvents', cache)
   const { every = DEFAULT_EVERY, keys = false, errors = false } = checkOptions('logEvents', options, rules)
-  const parsed = loggerRule.parse(logger)
-  if (typeof parsed === 'symbol') throw new InvalidOptionError('logEvents.logger', logger, loggerRule.accepted)
+  checkValue('logEvents.logger', logger, loggerRule)
   const limit = new RateLimit(every)
   const write = (event: CacheEvent, { level, message, about = {}, more, error }: LogLine): void => {
     const kind = [event.type, ...Object.values(about)].join('\n')

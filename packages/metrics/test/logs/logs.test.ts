@@ -33,7 +33,7 @@ describe('the log of a cache', () => {
       'warn one load-failed',
       'warn one refused voided',
       'warn one wait-timeout',
-      'warn one lease-lost taken',
+      'warn one lease-lost voided',
       'error one violation',
       'warn one away',
       'warn one breaker open',

@@ -33,7 +33,7 @@ describe('the metrics of a cache', () => {
       'cattlegrid_invalidations_total{cache="one",how="delete"}': 1,
       'cattlegrid_invalidations_total{cache="one",how="set"}': 1,
       'cattlegrid_invalidations_total{cache="one",how="tags"}': 1,
-      'cattlegrid_leases_lost_total{cache="one",reason="taken"}': 1,
+      'cattlegrid_leases_lost_total{cache="one",reason="voided"}': 1,
       'cattlegrid_load_seconds_count{cache="one",outcome="abandoned"}': 1,
       'cattlegrid_load_seconds_count{cache="one",outcome="committed"}': 4,
       'cattlegrid_load_seconds_count{cache="one",outcome="failed"}': 2,
