@@ -118,6 +118,27 @@ describe('a flight that waits for a permit', () => {
   })
 })
 
+describe('a flight that loads without the store', () => {
+  it.each(byOthers)('is joined by the next call, though %s detached it during its acquire', async (_, happens) => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    let asked = 0
+    fleet.store.acquire = async () => {
+      asked += 1
+      if (asked === 1) await happens(fleet)
+      return away()
+    }
+    const origin = new Origin()
+    const before = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    const after = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('value')
+    expect(await Promise.all([before, after])).toEqual(['value', 'value'])
+  })
+})
+
 describe('a running read', () => {
   it.each(byOthers)('is not joined after %s', async (_, happens) => {
     const fleet = createFleet()
