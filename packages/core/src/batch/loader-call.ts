@@ -36,7 +36,10 @@ export class LoaderCall implements ManyLoad {
     return this.#loads
   }
 
-  /** True when at least one key loads, and no other key that holds a share of the permit still asks for its lease. */
+  /**
+   * True when at least one key loads, and no other key that holds a share of the permit still asks for its
+   * lease. Each load holds a share, so only a key that still asks makes the shares more than the loads.
+   */
   get ready(): boolean {
     return this.#loads.size > 0 && this.permit.shares <= this.#loads.size
   }

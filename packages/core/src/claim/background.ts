@@ -32,7 +32,7 @@ export class Background {
     return this.#permits.permitAvailable && refreshBudget?.mayAsk(runtime.elapsed()) !== false
   }
 
-  /** Joins or starts the refresh of an entry for which it is due. Returns its flight. */
+  /** Joins or starts the flight that refreshes an entry for which that is due. */
   refresh(
     call: Call,
     entry: Entry,
@@ -55,7 +55,10 @@ export class Background {
     })
   }
 
-  /** Returns the key's running refresh, else starts one that no caller waits for. Undefined if the cache is closed, the refresh suppressed, or `refreshBudget` used up. */
+  /**
+   * Returns the key's running flight, else starts one that no caller waits for. Undefined if the cache is closed,
+   * the refresh suppressed, or `refreshBudget` used up: its call is served the entry, and nothing refreshes it.
+   */
   #joinOrStart(call: Call, entry: Entry, storeRead: TimedRead, callId: number): Flight | undefined {
     const { services, flights, known } = this.#coordinator
     const { refreshBudget } = services
@@ -68,7 +71,7 @@ export class Background {
     const flight = new Flight(call.storedKey, callId, true)
     flights.register(flight, claim(flight, call, storeRead, this.#coordinator))
     void flight.outcome.then((outcome) => {
-      if (!leavesNoPause(outcome)) return
+      if (!needsPauseHere(outcome)) return
       known.suppress(call.storedKey, entry, services.runtime.elapsed() + call.settings.cooldown.max)
     })
     return flight
@@ -79,7 +82,7 @@ export class Background {
  * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; or the batch had no value for the key.
  * Without a pause every stale hit would load again.
  */
-function leavesNoPause(outcome: Outcome): boolean {
+function needsPauseHere(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0
   return outcome.kind === 'abandoned' && outcome.why === 'absent'
 }

@@ -17,7 +17,7 @@ import { settleAbandoned, settleBroken, settleRefused } from './settle-flight.ts
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
-/** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
+/** After so many "changed" answers the flight pauses before it reads again. However many there are, it does not load without a lease. */
 const MAX_CHANGES = 8
 /** That pause, ms. */
 const CHANGE_PAUSE = 50
@@ -137,6 +137,7 @@ class FlightRun implements FlightStep {
       return read
     }
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
+    // The flight loaded nothing: another's entry answers it.
     if (read.kind === 'found' && servable) this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
     return read
   }
@@ -164,7 +165,10 @@ class FlightRun implements FlightStep {
     this.#coordinator.known.markUnshareable(this.#call.storedKey, answer.remaining, askedAt)
   }
 
-  /** Acts on the store's answer. Unless that settles the flight, the refresh reads and acquires again. */
+  /**
+   * Acts on the store's answer: "What the acquire answers" in docs/architecture.md has every case. Unless that
+   * settles the flight, it reads and acquires again.
+   */
   #handle(answer: Acquire, entry: Entry | undefined): Promise<void> | void {
     const flight = this.#flight
     if (flight.stopReason !== undefined) return this.#giveUp(answer, flight.stopReason)
@@ -219,7 +223,7 @@ class FlightRun implements FlightStep {
     settleAbandoned(this.#flight, why)
   }
 
-  /** Waits for the end of the lease, unless another flight of this process does. A background flight does not wait: it leaves the refresh to the leader. */
+  /** Waits for the end of the lease, unless another flight of this process does. A background flight does not wait: it leaves the load to the leader. */
   async #follow({ remaining, holder }: Acquire & { kind: 'held' }, entry: Entry | undefined): Promise<void> {
     const { events } = this.#services
     if (this.#waiter === undefined) {
@@ -237,7 +241,7 @@ class FlightRun implements FlightStep {
     if (events.hasListeners('wake')) events.emit('wake', { key, call, flight, by })
   }
 
-  /** Pauses if the entry changes again and again. A background flight then leaves the refresh to the process that commits so often. */
+  /** Pauses if the entry changes again and again. A background flight then leaves the load to the process that commits so often. */
   async #countChange(): Promise<void> {
     this.#changes += 1
     if (this.#changes <= MAX_CHANGES) return

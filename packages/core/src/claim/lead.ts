@@ -19,7 +19,10 @@ import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type Uncacheabl
 import { newEntry } from './new-entry.ts'
 import { retryJoinersIfOwnAbort, settleAbsent, settleAbandoned } from './settle-flight.ts'
 
-/** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
+/**
+ * Runs the load of a flight under its lease, and commits the result: "How a load ends" in docs/architecture.md has
+ * every case. `entry`: the key's entry in the store.
+ */
 export function lead(
   flight: Flight,
   call: Call,
@@ -65,7 +68,8 @@ class LeasedLoad {
       else this.#renewals = new KeepAlive(this.#term, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
       this.#ending = true
-      // Renewed meanwhile: in a burst, the step that ends the lease may wait for its turn for longer than the lease lasts.
+      // Keep-alive runs on until this is answered: in a burst, the step that ends the lease may wait for its turn
+      // for longer than the lease lasts.
       const outcome = await this.#conclude(result, took)
       emitOutcome(this.#services, this.#flight, outcome, took, true)
     } finally {
@@ -129,7 +133,9 @@ class LeasedLoad {
       return this.#fail(error)
     }
     const result: Settled = { kind: 'loaded', value, freshFor: entry.ttl }
-    // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
+    // The store calls it after one `storeTimeout`: callers get the outcome `abandoned`, `away`. The store's last
+    // answer may take four (`guarded-store`). The `outcome` event waits for that answer, and only that answer makes
+    // the fallback store keep the value.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.elapsed()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
@@ -138,6 +144,7 @@ class LeasedLoad {
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
     const answered = await committing
+    // `taken` only while another lease or a mark stands: after its commit the store says `expired` (`Refused`).
     const answer: Commit = answered.kind === 'refused' ? this.#term.refusalOf(answered) : answered
     this.#emitCommit(answer, entry, runtime.elapsed() - sentAt)
     return this.#settleCommit(answer, result)

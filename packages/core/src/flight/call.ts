@@ -91,7 +91,7 @@ export interface CallBatch {
   onLoadEnd(load: Load<never>): void
 }
 
-/** A read of the store that a refresh starts from. */
+/** A read of the store that a flight starts from. */
 export interface TimedRead {
   readonly read: Read
   readonly judgedAt: number

@@ -36,7 +36,7 @@ export class LoadCoordinator {
     return this.#closed
   }
 
-  /** The number of calls of this process that wait for the key's refresh. */
+  /** The number of calls of this process that wait for the key's joinable flight. */
   waitingCalls(key: string): number {
     return this.flights.joinable(key)?.callers ?? 0
   }

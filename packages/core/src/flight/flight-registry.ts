@@ -23,12 +23,12 @@ export class FlightRegistry {
     this.#reads = reads
   }
 
-  /** Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. */
+  /** Every unfinished flight, joinable or not; a load for one caller alone, too. */
   get running(): readonly Omit<RunningFlight, 'index'>[] {
     return this.#running
   }
 
-  /** The key's refresh, if a call may join it. */
+  /** The key's flight that a call may join. */
   joinable(key: string): Flight | undefined {
     const flight = this.#places.get(key)
     return flight?.joinable === true ? flight : undefined

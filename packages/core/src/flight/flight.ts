@@ -25,8 +25,10 @@ let flights = 0
 type Phase = 'acquiring' | 'waiting' | 'loading'
 
 /**
- * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
- * - the owner: the flight runs its loader;
+ * The way of a key to its next value in this process, or a load for one caller alone. Calls can join at most one
+ * per key. Its callers wait in three groups:
+ * - the owner: the flight runs its loader. A background flight has no owner; it runs the loader of the call that
+ *   began it;
  * - early joiners, that joined before `beginLoad`, or as `early joiner`;
  * - late joiners, that joined after it. An invalidation may lie between the start of the load and their call, so they get a value only after the
  *   store has accepted the end of the lease, and otherwise read again; while the store is away they get it, since no read could tell more. An error
@@ -177,7 +179,10 @@ export class Flight {
     if (this.callers === 0) this.#onLastCallerLeft?.()
   }
 
-  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. It keeps its place in a queue: else a busy process would never refresh the key. */
+  /**
+   * A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller
+   * waits. It keeps its place in a queue: else a busy process would never load the key.
+   */
   keepRunning(): void {
     this.#keepsRunning = true
   }

@@ -23,7 +23,7 @@ export class KnownAnswers {
   readonly #tags = new InvalidationLog(CAPACITY)
   readonly #unshareableUntil = new BoundedMap<string, number>(CAPACITY)
 
-  /** Another process refreshes the stale entry, or its load has failed: it is not refreshed before `until`. */
+  /** Another process loads the key, or its load has failed: the stale entry is not refreshed before `until`. */
   suppress(key: string, { version, tags }: Entry, until: number): void {
     this.#suppressed.set(key, { version, tags, tagSeq: this.#tags.sequence, until })
   }

@@ -46,7 +46,11 @@ export class LeaseTerm {
     return { kind: 'renewed', remaining }
   }
 
-  /** The store's refusal of a step. Another holder can have the lease before its end only after an invalidation of the key has voided it. */
+  /**
+   * The store's refusal of a step. Another holder can have the lease before its end only after an invalidation of
+   * the key has voided it. The store says `taken` only while another lease or a mark stands: after the commit of
+   * that lease it says `expired`, or `voided` if it keeps no time of the end.
+   */
   refusalOf({ why }: Refused): Refused {
     this.#lost ??= why === 'taken' && this.left > 0 ? 'voided' : why
     return { kind: 'refused', why: this.#lost }

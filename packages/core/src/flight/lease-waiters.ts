@@ -13,7 +13,7 @@ export class LeaseWaiter {
   #noticed = false
   /** The number of notices about all keys when it was registered, or when its last wait ended. */
   #noticesBefore: number
-  #waiting: Deferred<'notice' | 'timer'> | undefined
+  #waiting: Pick<Deferred<'notice'>, 'resolve'> | undefined
 
   constructor(all: LeaseWaiters) {
     this.#all = all
@@ -31,14 +31,17 @@ export class LeaseWaiter {
     this.#waiting?.resolve('notice')
   }
 
-  /** Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever is first. */
-  async waitForNotice(remaining: number, until?: Promise<unknown>): Promise<'notice' | 'timer'> {
+  /**
+   * Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever is
+   * first. Resolves to what ended the wait: `until` to its own value.
+   */
+  async waitForNotice<T = never>(remaining: number, until?: Promise<T>): Promise<'notice' | 'timer' | T> {
     const { runtime, waiting: allWaiting } = this.#all
-    const waiting = new Deferred<'notice' | 'timer'>()
+    const waiting = new Deferred<'notice' | 'timer' | T>()
     this.#waiting = waiting
     allWaiting.add(this)
     const delay = Math.min(remaining + 1 + runtime.random() * (EXPIRY_JITTER - 1), POLL_INTERVAL)
-    void until?.then(() => waiting.resolve('timer'))
+    void until?.then(waiting.resolve)
     let cancel: CancelTimer | undefined
     if (this.noticed) waiting.resolve('notice')
     else cancel = runtime.schedule(() => waiting.resolve('timer'), delay)

@@ -55,6 +55,7 @@ export class FlightJoiner {
     // The time that the store took for the answer counts, too.
     state.waitBudget -= joinedAt - state.readAt
     const part: Participation = { call, flight, ownFlight, fallback, state, joinedAt }
+    // Only a joiner: an owner may lead at once, and its wait ends itself.
     if (ownFlight === undefined && state.reElected && state.waitBudget <= 0)
       return this.#endWaitTimeout(part, storeRead.judgedAt)
     const removeWaiter = admission.admitWaiter(flight, state.awaiters, call.batch?.sharedWaiter)
@@ -169,6 +170,7 @@ export class FlightJoiner {
     if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: state.waited })
     const stale = this.#fallback(part, now, flight)
     if (stale !== undefined) return stale
+    // A claim gets `alone`: it loads nothing, so it needs no permit.
     if (call.handOut !== undefined) return this.loadAlone(call, part.fallback, state, 'wait-timeout')
     if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(call.permits, settings.waitTimeout)

@@ -102,7 +102,10 @@ export class Lookups {
 
   readonly #lookupOf: Finish<Lookup<unknown>> = (served) => lookupOf(served, this.#services.admission)
 
-  /** Refreshes now, however fresh the entry is: joins the running refresh, or starts one. An entry that is newer than the first one read is served like any other. */
+  /**
+   * Refreshes now, however fresh the entry is: joins the running flight, or starts one. An entry that is newer than
+   * the first one read is served like any other.
+   */
   forceRefresh(call: Call): Promise<unknown> {
     return this.run({ ...call, previousVersion: new PreviousVersion() }, valueOf)
   }
@@ -137,6 +140,7 @@ export class Lookups {
           ? await this.#loadAlone(call, state)
           : await this.#claim(call, state, read)
       if (loaded !== undefined) return finish(loaded)
+      // The claim has its answer: nobody reads the value that this returns.
       if (call.handOut?.given === true) return finish(serveLoaded(undefined, 0, state, undefined))
       state.readAt = this.#services.runtime.elapsed()
       read = this.#coordinator.paused ? undefined : await this.#read(call, (answer) => answer)

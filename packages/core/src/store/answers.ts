@@ -135,7 +135,7 @@ export interface TagNumbersRead {
   readonly numbers: readonly (TagNumber | undefined)[]
 }
 
-/** The right to refresh one key, as the process that holds it knows it. */
+/** The right to load one key, as the process that holds it knows it. */
 export interface Lease {
   readonly key: string
   /** Proves the holder: only it may renew, commit or release. */
