@@ -115,6 +115,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     raises: ['WaitsLong'],
     turn: (cache, turn) => cache.getOrSet(`slow${turn}`, (load) => sleep(3000, 'late', { signal: load.signal })),
   },
+  'source overloaded': {
+    raises: ['Overloaded'],
+    options: { maxLoads: 'auto', waitTimeout: 1000 },
+    turn: (cache, turn) =>
+      Promise.allSettled(
+        Array.from({ length: 100 }, (_, place) => cache.getOrSet(`crowd${turn}-${place}`, () => sleep(300, 'late'))),
+      ),
+  },
   'leaders hang': {
     raises: ['CallsWaitInVain'],
     options: { waitTimeout: 50 },

@@ -7,6 +7,7 @@ import type { Findings, Table, Target } from './run/result.ts'
 
 const ROADS = [
   { id: 'hit', title: 'A hit in Redis', files: undefined, stays: undefined },
+  { id: 'memory', title: 'A miss in process', files: undefined, stays: undefined },
   { id: 'miss', title: 'A miss in Redis', files: 40, stays: 55 },
   { id: 'express', title: 'A request of Express that misses in Redis', files: undefined, stays: undefined },
 ]

@@ -90,7 +90,8 @@ async function useTwoCodecs(): Promise<void> {
     createCache({ codec, ttl: '1m', store: redisStore({ url: server.url, namespace: 'mixed' }) }),
   )
   const [first, second] = caches
-  await first?.getOrSet('k', () => 1)
+  await Promise.all(caches.map((cache) => cache.ready()))
+  await first?.set('k', 1)
   for (let call = 0; call < 3; call += 1) expect(await second?.getOrSet('k', () => 2)).toBe(2)
   for (const cache of caches) await cache.close()
 }

@@ -46,6 +46,13 @@ function newKey(): string {
 }
 
 serveAsMember({
+  async memory() {
+    const { createCache } = await import('@cattlegrid/core')
+    const cache = createCache({ ttl: '1h' })
+    const steps = await walk(() => cache.getOrSet(newKey(), () => 'value'))
+    await cache.close()
+    return steps
+  },
   async miss() {
     const cache = await openCache()
     const steps = await walk(() => cache.getOrSet(newKey(), () => 'value'))

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Cache, CacheEvent, EventName, Outcome } from '@cattlegrid/core'
+import { type Cache, type CacheEvent, type EventName, isCattlegridError, type Outcome } from '@cattlegrid/core'
 import type { HttpEvent } from '@cattlegrid/http'
 import { AvoidedLoads } from './avoided-loads.ts'
 import type { CollectedId, HistogramId, LabelsOf } from './catalogue.ts'
@@ -29,6 +29,8 @@ export class CacheObservation {
   readonly #details = new BoundedLabel(MOST_REASONS)
   readonly #routes = new BoundedLabel(MOST_ROUTES)
   readonly #openBreakers = new Set<string>()
+  /** By source. */
+  readonly #loadLimits = new Map<string, number>()
   readonly #stops: (() => void)[] = []
   /** The metrics that no event counts. */
   readonly #states: { readonly [K in CollectedId]?: () => readonly Sample[] } = {
@@ -38,6 +40,7 @@ export class CacheObservation {
     loadsRunning: () => one(this.cache.stats().loading),
     waiters: () => one(this.cache.stats().waiting),
     leasesHeld: () => one(this.cache.stats().leases),
+    loadLimit: () => [...this.#loadLimits].map(([source, value]) => ({ labels: { source }, value })),
     breakerOpen: () => one(this.#openBreakers.size),
     noticesConnected: () => one(this.cache.stats().noticesConnected ? 1 : 0),
     disconnectedSeconds: () => one((this.#disconnectedFor + this.#disconnectedNow()) / 1000),
@@ -51,7 +54,8 @@ export class CacheObservation {
     this.#avoided = new AvoidedLoads(cache)
     // These lines are there before the first event.
     this.#add('violations', { what: 'commit-after-loss' }, 0)
-    for (const id of ['personalReads', 'takeovers', 'cooldowns', 'waitTimeouts'] as const) this.#add(id, {}, 0)
+    for (const id of ['personalReads', 'takeovers', 'cooldowns', 'waitTimeouts', 'overloads'] as const)
+      this.#add(id, {}, 0)
     this.#observeCalls()
     this.#observeLoads()
     this.#observeStore()
@@ -69,7 +73,8 @@ export class CacheObservation {
   #observeCalls(): void {
     this.#on('stale-hit', ({ age }) => this.#record('staleAgeSeconds', {}, age / 1000))
     this.#on('wait-timeout', () => this.#add('waitTimeouts', {}))
-    this.#on('answer', ({ status, from = '', role = '', age, waited }) => {
+    this.#on('answer', ({ status, from = '', role = '', age, waited, error }) => {
+      if (isCattlegridError(error, 'CATTLEGRID_OVERLOADED')) this.#add('overloads', {})
       this.#add('lookups', { status, from, role })
       this.#record('waitSeconds', { status, role }, waited / 1000)
       if (status === 'stale') this.#record('staleAgeSeconds', {}, age / 1000)
@@ -86,6 +91,7 @@ export class CacheObservation {
     this.#on('lead', ({ takeover }) => this.#add('takeovers', {}, takeover ? 1 : 0))
     this.#on('lease-lost', ({ why }) => this.#add('leasesLost', { reason: why }))
     this.#on('refused', ({ why }) => this.#add('commitsRefused', { reason: why }))
+    this.#on('load-limit', ({ source, limit }) => this.#loadLimits.set(source, limit))
     this.#on('load-failed', () => this.#add('cooldowns', {}))
     this.#on('violation', ({ what }) => this.#add('violations', { what }))
   }

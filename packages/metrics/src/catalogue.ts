@@ -110,6 +110,18 @@ const rows = {
     labels: [],
     help: 'Failed loads after which their key cools down.',
   },
+  loadLimit: {
+    name: 'cattlegrid_load_limit',
+    kind: 'gauge',
+    labels: ['source'],
+    help: "With maxLoads: 'auto': the loads at once that all processes together may run from the source.",
+  },
+  overloads: {
+    name: 'cattlegrid_overloads_total',
+    kind: 'counter',
+    labels: [],
+    help: "With maxLoads: 'auto': calls that were refused because their load could not begin in time (CATTLEGRID_OVERLOADED).",
+  },
   storeErrors: {
     name: 'cattlegrid_store_errors_total',
     kind: 'counter',
