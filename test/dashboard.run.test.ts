@@ -37,7 +37,7 @@ let prometheus: Prometheus
 beforeAll(async () => {
   pair = pairOfCaches()
   prometheusMetrics(pair.cache, { register })
-  const cache = createCache({ name: 'shop', ttl: '30s' })
+  const cache = createCache({ name: 'shop', ttl: '30s', maxLoads: 'auto' })
   prometheusMetrics(cache, { register })
   const app = express()
   app.get('/metrics', async (_req, res) => void res.type(register.contentType).send(await register.metrics()))
@@ -48,6 +48,8 @@ beforeAll(async () => {
   prometheus = await startPrometheus(target, `${FOLDER}/alerts.yml`)
   await scraped(2)
   await playEveryOutcome(pair)
+  // More loads at once than the first limit.
+  await Promise.all(Array.from({ length: 40 }, (_, place) => cache.getOrSet(`key-${place}`, () => sleep(10, 'value'))))
   for (let turn = 0; turn < 3; turn += 1) await (await fetch(`http://${target}/products`)).arrayBuffer()
   await scraped((await scrapes()) + 3)
 }, 300_000)

@@ -118,7 +118,7 @@ export interface CacheEvents {
   away: { readonly key: string; readonly step: string; readonly error: unknown }
   /** No step is sent (`open`), because the store did not answer in time or there is no connection: `error` is the last one of the connection. Or the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
   breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined; readonly error: unknown }
-  /** With `maxLoads: 'auto'`: the processes of the store run `limit` loads at once from the source from now on, until the next of these events. `typical`: the time of a load while the source is not overloaded, ms. `processes`: how many share the limit. */
+  /** With `maxLoads: 'auto'`: the processes of the store run `limit` loads at once from the source until the next of these events. `typical`: the time of a load while the source is not overloaded, ms. `processes`: how many share the limit. */
   'load-limit': {
     readonly source: string
     readonly limit: number

@@ -35,6 +35,7 @@ export class SharedLimit {
   readonly #policy: LoadLimitPolicy
   #state: LoadLimit
   #round = 0
+  #isKnown = false
   /** The last reports of the other processes. */
   #others: ReadonlyMap<string, LoadReport> = new Map()
   /** The lead of the store's clock over `elapsed()`: processes that go by turns need one clock. */
@@ -146,10 +147,12 @@ export class SharedLimit {
     return { round, text: JSON.stringify({ ...this.#state, limit }) }
   }
 
-  /** Takes what the board says. Returns true when it has another limit. */
+  /** Takes what the board says. Returns true when the limit is another one, or is known for the first time. */
   read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
     const begins = round !== this.#round
     if (begins) this.#beginRound(round, heading)
+    const isNews = begins || !this.#isKnown
+    this.#isKnown = true
     this.#storeLead = now - own.now
     this.#others = reportsOf(posts, this.#process)
     const reports = new Map(this.#others).set(this.#process, this.#report(own))
@@ -162,7 +165,7 @@ export class SharedLimit {
     // Those that had a part give it back first.
     this.#turnEnds = own.now + untilNextTurn(this.processes, now) + (this.#share === 0 ? HANDOVER : 0)
     this.#next = this.#policy.next(this.#state, this.#windowOf([...reports.values()]))
-    return begins
+    return isNews
   }
 
   /** A little more than ran at once lately: a load that comes soon need not wait for a report. */
