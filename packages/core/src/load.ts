@@ -59,9 +59,9 @@ export type Loader<V, S = V> = (load: Load<S>) => V | Promise<V>
 /** The end of a load. Times in ms. */
 export type Outcome =
   | { readonly kind: 'committed' }
-  /** The key cools down for `cooldown` ms; 0 when the error was no failure, the load had no lease, or a store or a policy threw. */
+  /** The key cools down for `cooldown` ms, but not once the lease was lost or voided; 0 when the error was no failure, the load had no lease, or a store or a policy threw. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly cooldown: number }
-  /** The key is marked as uncacheable for `for` ms; 0: no mark, so the next result may be stored. What was stored is removed. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
+  /** The key is marked as uncacheable for `for` ms, and what was stored is removed, but not once the lease was lost or voided. 0: no mark, so the next result may be stored. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
   | {
       readonly kind: 'uncacheable'
       readonly for: number
@@ -77,7 +77,7 @@ export type Outcome =
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: no lease was granted or asked
  * for, because the key is uncacheable or held off, the cache is paused, or the caller's `waitTimeout` was over; the load, if any, ran without one. `away`: the
  * store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background refresh found
- * `maxLoads` loads running. `overloaded`: the source could not begin the load within the `waitTimeout` of its callers. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
+ * `maxLoads` loads running. `overloaded`: the source could not begin the load within the `waitTimeout` of its callers. `over-budget`: a background refresh found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key. `handed-over`: the lead of a claim ended without a result.
  */
 export type AbandonReason =
   | 'held'

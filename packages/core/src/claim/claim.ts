@@ -39,9 +39,9 @@ class FlightRun implements FlightStep {
   /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
-  /** The last call that had begun when the present step was sent: its answer counts for that one and those before. */
+  /** The last call that had begun when the present step was sent: the step's answer counts for that call and earlier ones; joiners that began later read again. */
   #answersUntil = 0
-  /** The moment from which `storeTimeout` counts: steps without a wait between them share one. Undefined for a background flight, whose steps have one each. */
+  /** The moment from which `storeTimeout` counts: steps without a wait between them share one `storeTimeout`. Undefined for a background flight, whose steps have one each. */
   #storeTimeoutFrom: number | undefined
   /** True once it has waited for another flight's lease. */
   #followed = false
@@ -79,15 +79,17 @@ class FlightRun implements FlightStep {
     let { read } = first
     this.#storeTimeoutFrom = first.sentAt
     try {
+      // Permit → acquire → settled? → read → settled? → again. After a wait for the permit the acquire is left out:
+      // the flight reads first, and then asks for its permit again.
       for (;;) {
         // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-        const answer = await this.#permit.acquireFor(this.#flight)
-        // Of the store's answers, `changed`, and `held` after the wait for that lease, leave the flight unsettled; so does a wait for the permit.
-        if (answer.kind === 'acquired') await this.#acquireAndHandle(read)
-        else if (answer.kind === 'refused') settleRefused(this.#flight, answer)
+        const permitted = await this.#permit.acquireFor(this.#flight)
+        if (permitted.kind === 'acquired') await this.#acquireAndHandle(read)
+        else if (permitted.kind === 'refused') settleRefused(this.#flight, permitted)
         if (this.#flight.settled) return
-        // These read again: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
-        if (answer.kind === 'waited') this.#restartStoreTimeout()
+        // Unsettled after `changed`, after a wait for the lease, or after a wait for the permit: read again. Meanwhile another process may
+        // have loaded the key, or an invalidation may have voided what was read.
+        if (permitted.kind === 'waited') this.#restartStoreTimeout()
         read = await this.#readAgain()
         if (this.#flight.settled) return
       }

@@ -144,7 +144,6 @@ class LeasedLoad {
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
     const answered = await committing
-    // `taken` only while another lease or a mark stands: after its commit the store says `expired` (`Refused`).
     const answer: Commit = answered.kind === 'refused' ? this.#term.refusalOf(answered) : answered
     this.#emitCommit(answer, entry, runtime.elapsed() - sentAt)
     return this.#settleCommit(answer, result)

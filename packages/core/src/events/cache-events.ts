@@ -96,7 +96,7 @@ export interface CacheEvents {
   renew: { readonly key: string; readonly remaining: number }
   /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. `lease` as in `lead`. */
   'lease-lost': { readonly key: string; readonly flight: number; readonly lease: string; readonly why: string }
-  /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms. */
+  /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms, but not once the lease was lost or voided. */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
   /** A flight began no load, because the key cools down; `remaining` is what is left of the cooldown, ms. */
   cooling: { readonly key: string; readonly remaining: number }

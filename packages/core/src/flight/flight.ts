@@ -214,7 +214,7 @@ export class Flight {
     return this.#phase === 'waiting'
   }
 
-  /** The part of the time since `moment` in which its load ran, ms: it does not count as waiting. */
+  /** The part of the time since `moment` in which its load ran, ms; 0 before the load. It does not count as waiting. */
   loadTimeSince(moment: number, now: number): number {
     return now - Math.max(moment, Math.min(now, this.#loadBeganAt))
   }
@@ -254,8 +254,8 @@ export class Flight {
   }
 
   /**
-   * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. Callers that began later read again: a change, or the end
-   * of a cooldown, may lie between that answer and their call.
+   * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. The answer counts for that call and earlier ones; joiners
+   * that began later read again: a change, or the end of a cooldown, may lie between that answer and their call.
    */
   settleAnswered(result: Settled, outcome: Outcome, call: number): void {
     this.detach()

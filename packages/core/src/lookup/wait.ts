@@ -9,7 +9,7 @@ export interface WaitLimits {
   readonly call: number
   /** The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller. */
   readonly softTimeout: number
-  /** The rest of the call's `waitTimeout` at `since`, ms. It does not run during a load of the flight, and ends the wait only while the flight waits. */
+  /** The rest of the call's `waitTimeout` at `since`, ms. It does not run during a load of the flight, and ends the wait only while the flight waits; a flight never waits after its load began. */
   readonly budget: number
   readonly since: number
   readonly signal: CallerSignal | undefined
