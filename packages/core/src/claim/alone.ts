@@ -8,7 +8,13 @@ import type { Settings } from '../options/settings.ts'
 import { isFailure } from './load-error.ts'
 import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
-import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned, settleRefused } from './settle-flight.ts'
+import {
+  retryJoinersIfOwnAbort,
+  settleAbsent,
+  settleBroken,
+  settleAbandoned,
+  settleWithoutPermit,
+} from './settle-flight.ts'
 
 /** Why a load has no lease. */
 export type AloneWhy = ClaimedAlone['why']
@@ -28,7 +34,7 @@ export async function loadAlone(
   try {
     // A claim that brings no lead is no load: it needs no permit.
     const answer = call.handOut === undefined ? await permit.acquireFor(flight) : undefined
-    if (answer?.kind === 'refused') settleRefused(flight, answer)
+    if (answer?.kind === 'refused') settleWithoutPermit(flight, answer)
     else await loadUnleased(flight, call, why, services, permit)
   } catch (error) {
     settleBroken(flight, error)

@@ -13,7 +13,7 @@ import type { Acquire, Away, Lease, Read } from '../store/answers.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
-import { settleAbandoned, settleBroken, settleRefused } from './settle-flight.ts'
+import { settleAbandoned, settleBroken, settleWithoutPermit } from './settle-flight.ts'
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
@@ -85,7 +85,7 @@ class FlightRun implements FlightStep {
         // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
         const permitted = await this.#permit.acquireFor(this.#flight)
         if (permitted.kind === 'acquired') await this.#acquireAndHandle(read)
-        else if (permitted.kind === 'refused') settleRefused(this.#flight, permitted)
+        else if (permitted.kind === 'refused') settleWithoutPermit(this.#flight, permitted)
         if (this.#flight.settled) return
         // Unsettled after `changed`, after a wait for the lease, or after a wait for the permit: read again. Meanwhile another process may
         // have loaded the key, or an invalidation may have voided what was read.

@@ -81,11 +81,11 @@ class LeasedLoad {
   #conclude(result: LoadResult, took: number): Promise<Outcome> {
     if (result.kind === 'abandoned') return this.#abandon(result.why)
     if (result.kind === 'error') return this.#fail(result.error)
-    return result.value === ABSENT ? this.#handOver() : this.#commit(result.value, took)
+    return result.value === ABSENT ? this.#endAbsent() : this.#commit(result.value, took)
   }
 
   /** The batch returned no value for this key: the lease goes to the next caller that wants one. */
-  async #handOver(): Promise<Outcome> {
+  async #endAbsent(): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
     const outcome = settleAbsent(this.#flight)
     await releasing

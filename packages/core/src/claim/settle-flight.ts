@@ -15,7 +15,7 @@ export function settleAbandoned(flight: Flight, why: AbandonReason): void {
 }
 
 /** Settles a flight that gets no permit. Where the source is overloaded its callers get a stale value or the error. */
-export function settleRefused(flight: Flight, refused: Extract<PermitAnswer, { kind: 'refused' }>): void {
+export function settleWithoutPermit(flight: Flight, refused: Extract<PermitAnswer, { kind: 'refused' }>): void {
   const { why } = refused
   if (why !== 'overloaded') return settleAbandoned(flight, why)
   const error = new OverloadedError(flight.key, refused.wait)

@@ -74,24 +74,24 @@ export class LoadCoordinator {
     }
   }
 
-  /** Detaches the key's flights, so that no later call joins what began before the invalidation. Call it before the invalidation's promise settles. */
+  /** Takes the key's joinable place away, so that no later call joins what began before the invalidation. Call it before the invalidation's promise settles. */
   onInvalidated(key: string): void {
-    this.flights.detach(key)
+    this.flights.takePlaceAway(key)
     this.#resumeAcquires(key)
   }
 
   /**
-   * Detaches flights, but those that wait. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
+   * Takes the joinable places away, but those of flights that wait. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
    * and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {
-    this.flights.detachAll()
+    this.flights.takeAllPlacesAway()
     this.known.forgetTags(tags)
   }
 
   /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
   onAllInvalidated(): void {
-    this.flights.detachAll()
+    this.flights.takeAllPlacesAway()
     this.#resumeAllAcquires()
   }
 

@@ -59,13 +59,13 @@ export class FlightRegistry {
    * Keeps later calls from joining anything of the key that began before its invalidation. A flight that waits for a lease or a permit keeps its place: it
    * reads again after the wait.
    */
-  detach(key: string): void {
+  takePlaceAway(key: string): void {
     this.#reads.forget(key)
     if (this.#places.get(key)?.waiting !== true) this.#places.delete(key)
   }
 
-  /** As `detach`, for every key, without a visit to any: `Flight.joinable` compares the count. */
-  detachAll(): void {
+  /** As `takePlaceAway`, for every key, without a visit to any: `Flight.joinable` compares the count. */
+  takeAllPlacesAway(): void {
     this.#reads.forgetAll()
     this.#invalidations.current += 1
   }

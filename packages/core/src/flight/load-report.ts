@@ -13,18 +13,18 @@ export interface LoadReport extends LoadWants {
   readonly ages: readonly number[]
 }
 
-export function encodeReport({ running, queued, claim, round, mean, bound, times, ages }: LoadReport): string {
-  return [bound ? 1 : 0, list(times), list(ages), running, queued, claim, round, mean.toFixed(2)].join(' ')
+export function encodeReport({ running, queued, mayBegin, round, mean, bound, times, ages }: LoadReport): string {
+  return [bound ? 1 : 0, list(times), list(ages), running, queued, mayBegin, round, mean.toFixed(2)].join(' ')
 }
 
 /** Undefined for a text that no process of this library posts. */
 export function decodeReport(text: string): LoadReport | undefined {
   const [bound, timeList = '', ageList = '', ...numbers] = text.split(' ')
-  const [running = Number.NaN, queued = 0, claim = 0, round = 0, mean = 0] = numbers.map(Number)
+  const [running = Number.NaN, queued = 0, mayBegin = 0, round = 0, mean = 0] = numbers.map(Number)
   const [times, ages] = [numbersOf(timeList), numbersOf(ageList)]
-  const all = [running, queued, claim, round, mean, ...times, ...ages]
+  const all = [running, queued, mayBegin, round, mean, ...times, ...ages]
   const isSound = all.every((number) => number >= 0 && number < Infinity)
-  return isSound ? { running, queued, claim, round, mean, bound: bound === '1', times, ages } : undefined
+  return isSound ? { running, queued, mayBegin, round, mean, bound: bound === '1', times, ages } : undefined
 }
 
 function list(numbers: readonly number[]): string {

@@ -4,7 +4,7 @@ export interface LoadWants {
   /** The loads that wait for a permit. */
   readonly queued: number
   /** The most loads at once that it may begin until its next report. */
-  readonly claim: number
+  readonly mayBegin: number
 }
 
 /** A permit that goes round stays with one process for this time, ms: at least the first, and so much for each process. */
@@ -37,10 +37,10 @@ function turnOf(processes: number): number {
   return Math.max(TURN, TURN_EACH * processes)
 }
 
-/** What the others leave of the limit: their claims, and what they still run above these. */
-export function unclaimed(process: string, wants: ReadonlyMap<string, LoadWants>, atOnce: number): number {
+/** What the others leave of the limit: they have what they may begin, and what they still run above that. */
+export function leftByOthers(process: string, wants: ReadonlyMap<string, LoadWants>, atOnce: number): number {
   let left = atOnce
-  for (const [other, { claim, running }] of wants) if (other !== process) left -= Math.max(claim, running)
+  for (const [other, { mayBegin, running }] of wants) if (other !== process) left -= Math.max(mayBegin, running)
   return Math.max(0, left)
 }
 

@@ -1,11 +1,11 @@
 import type { LoadLimit, LoadLimitPolicy, LoadWindow } from '../policy/policy.ts'
 import type { Board, Post } from '../store/board.ts'
-import { fairShare, unclaimed, untilNextTurn } from './load-share.ts'
+import { fairShare, leftByOthers, untilNextTurn } from './load-share.ts'
 import { decodeReport, encodeReport, type LoadReport } from './load-report.ts'
 
 /** A process without a part asks for it this time after a turn has begun, ms. */
 const HANDOVER = 10
-/** A process claims so many times what ran in it at once lately. */
+/** What a process may begin by its own report, as a multiple of what ran in it at once lately. */
 const HEADROOM = 1.25
 
 /** A load that runs. Times in ms. */
@@ -25,9 +25,9 @@ export interface OwnLoads {
 }
 
 /**
- * The limit on loads at once from one source, as one process knows it from the reports of all. Each report claims a part of the limit; a process begins no
- * more loads than it claimed, and than the claims of the others left when its report was posted: so all processes together never begin more than the limit
- * allows, although none waits for another. Whoever finds that the reports tell enough writes the next limit.
+ * The limit on loads at once from one source, as one process knows it from the reports of all. Each report says what its process may begin; a process begins
+ * no more loads than that, and than the others left when its report was posted: so all
+ * processes together never begin more than the limit allows, although none waits for another. Whoever finds that the reports tell enough writes the next limit.
  */
 export class SharedLimit {
   readonly #board: string
@@ -40,8 +40,8 @@ export class SharedLimit {
   #others: ReadonlyMap<string, LoadReport> = new Map()
   /** The lead of the store's clock over `elapsed()`: processes that go by turns need one clock. */
   #storeLead = 0
-  /** The claim of the last report. */
-  #claim = 0
+  /** As the last report said. */
+  #mayBegin = 0
   /** Before the first report one load may begin: most processes never have two at once. */
   #share = 1
   #contended = false
@@ -134,10 +134,13 @@ export class SharedLimit {
   post(own: OwnLoads, keepFor: number): Post {
     const report = this.#report(own)
     const wants = new Map(this.#others).set(this.#process, report)
-    this.#claim = Math.min(fairShare(this.#process, wants, this.atOnce, own.now + this.#storeLead), this.#foreseen(own))
+    this.#mayBegin = Math.min(
+      fairShare(this.#process, wants, this.atOnce, own.now + this.#storeLead),
+      this.#foreseen(own),
+    )
     const heading = this.#next && { round: this.#round, text: JSON.stringify(this.#next) }
     this.#next = undefined
-    const text = encodeReport({ ...report, claim: this.#claim })
+    const text = encodeReport({ ...report, mayBegin: this.#mayBegin })
     return { board: this.#board, process: this.#process, text, keepFor, heading }
   }
 
@@ -160,7 +163,7 @@ export class SharedLimit {
     this.#contended = wants > this.atOnce
     if (wants >= this.atOnce) this.#bound = true
     const due = fairShare(this.#process, reports, this.atOnce, now)
-    this.#share = Math.min(due, this.#claim, unclaimed(this.#process, reports, this.atOnce))
+    this.#share = Math.min(due, this.#mayBegin, leftByOthers(this.#process, reports, this.atOnce))
     this.#lacks = own.queued > 0 && due > this.#share
     // Those that had a part give it back first.
     this.#turnEnds = own.now + untilNextTurn(this.processes, now) + (this.#share === 0 ? HANDOVER : 0)
@@ -185,7 +188,7 @@ export class SharedLimit {
     return {
       running: running.size,
       queued,
-      claim: this.#claim,
+      mayBegin: this.#mayBegin,
       round: this.#round,
       mean: elapsed > 0 ? this.#work / elapsed : running.size,
       bound: this.#bound,

@@ -85,7 +85,7 @@ class Claiming implements HandOut {
   onLoad(load: Load<never>): unknown {
     if (this.given || this.#flight === undefined || this.#term === undefined) return HANDED_OVER
     const held = new HeldLead(load, this.#flight, this.#term, this.#settings, this.#services)
-    this.#resolve(held.handOut())
+    this.#resolve(held.newLead())
     return held.result
   }
 

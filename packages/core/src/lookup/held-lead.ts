@@ -13,12 +13,12 @@ import type { Settings } from '../options/settings.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
 import type { Refused } from '../store/answers.ts'
 
-/** Leads that were collected before they ended: nobody can end them any more. */
+/** Leads that were dropped and collected before they ended: nobody can end them any more. */
 const collected = new FinalizationRegistry<HeldLead>((held) => held.onCollected())
 
 /**
  * The lead of a claim, from its grant to its end. It lasts for the claim's `hold`, which `leaseDuration` is here, and is not renewed by itself. It refers to nothing that its holder has: so a lead that the
- * holder lost is collected, and handed over.
+ * holder dropped is collected, and handed over.
  */
 export class HeldLead {
   readonly #load: Load<never>
@@ -57,7 +57,7 @@ export class HeldLead {
   }
 
   /** Makes what its holder gets. Once. */
-  handOut(): ClaimedLead<unknown> {
+  newLead(): ClaimedLead<unknown> {
     const lead = new Lead(this)
     collected.register(lead, this, this)
     return lead
