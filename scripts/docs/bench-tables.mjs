@@ -16,6 +16,7 @@ const order = [
   'curves',
   'purge',
   'burst',
+  'road',
   'profile',
 ]
 
