@@ -29,7 +29,7 @@ async function walkRoads({ only }: BenchOptions, later: Later): Promise<Findings
     const counts = new Map<string, number>()
     for (const file of visits) counts.set(file, (counts.get(file) ?? 0) + 1)
     const rows = [...counts].map(([name, count]) => ({ name, is: 'ours' as const, cells: { stays: count } }))
-    tables.push({ id, title: `${title}: ${counts.size} files, ${visits.length} stays`, columns, rows })
+    tables.push({ id: `road-${id}`, title: `${title}: ${counts.size} files, ${visits.length} stays`, columns, rows })
     if (files !== undefined)
       targets.push({ what: `${title}: files`, op: '<=', wanted: files, got: counts.size, unit: '' })
     if (stays !== undefined)
