@@ -17,8 +17,9 @@ const AGAIN_EACH = 2
 const CLOSEST = 10
 /** A process counts as gone after so many times without a report. */
 const MISSED = 4
-/** The rate at which waiting loads get permits is that of about this time, ms. */
+/** The rate at which waiting loads get permits is that of about this time, ms, or of so many loads one after the other. */
 const RATED_OVER = 1000
+const RATED_LOADS = 3
 
 /**
  * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one source, which follows the source. A process
@@ -119,11 +120,14 @@ export class AutoPermits implements PermitSource {
   #refuseLate(): void {
     const now = this.#runtime.elapsed()
     const elapsed = now - this.#ratedAt
-    const weight = 1 - Math.exp(-elapsed / RATED_OVER)
+    // Slow loads give their permits back seldom: a rate needs the time of some.
+    const over = Math.max(RATED_OVER, RATED_LOADS * this.#limit.typical)
+    const weight = 1 - Math.exp(-elapsed / over)
     this.#rate += weight * ((1000 * this.#grants) / Math.max(elapsed, 1) - this.#rate)
     this.#grants = 0
     this.#ratedAt = now
-    if (this.#queue.size === 0 || now - this.#queueBegan < RATED_OVER) return
+    const isRated = this.#limit.typical > 0 && now - this.#queueBegan >= over
+    if (this.#queue.size === 0 || !isRated) return
     // In the order in which they get their permits.
     const inOrder = [...this.#queue].toReversed().toSorted(([a], [b]) => b.callers - a.callers)
     for (const [place, [load, since]] of inOrder.entries()) {
