@@ -166,14 +166,14 @@ export class AutoPermits implements PermitSource {
   async #exchange(): Promise<boolean> {
     const post = this.#limit.post(this.#own, MISSED * Math.max(this.#interval, CALM / 2))
     const answer = await answerOf(() => this.#store.post(post))
-    if (answer.kind === 'board') {
-      this.#away = false
-      return this.#limit.read(answer, this.#own)
-    }
+    const isAway = answer.kind === 'away'
+    const changes = isAway !== this.#away
+    this.#away = isAway
+    if (changes) this.#limit.changeBoard()
+    if (!isAway) return this.#limit.read(answer, this.#own)
     const now = this.#runtime.elapsed()
     const { round } = this.#alone.post({ ...post, heading: undefined }, now)
-    const heading = this.#away ? post.heading : this.#limit.alone(round)
-    this.#away = true
+    const heading = changes ? this.#limit.alone(round) : post.heading
     return this.#limit.read(this.#alone.post({ ...post, heading }, now), this.#own)
   }
 

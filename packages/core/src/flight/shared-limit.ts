@@ -35,6 +35,7 @@ export class SharedLimit {
   readonly #policy: LoadLimitPolicy
   #state: LoadLimit
   #round = 0
+  /** True once the round is one of the board that is read now. */
   #isKnown = false
   /** The last reports of the other processes. */
   #others: ReadonlyMap<string, LoadReport> = new Map()
@@ -144,6 +145,12 @@ export class SharedLimit {
     return { board: this.#board, process: this.#process, text, keepFor, heading }
   }
 
+  /** The next board is another one: its rounds are others, even of the same number. */
+  changeBoard(): void {
+    this.#isKnown = false
+    this.#next = undefined
+  }
+
   /** Begins with the part of the limit that this process has alone, on a board that no other reads. */
   alone(round: number): Post['heading'] {
     const limit = Math.max(1, this.#state.limit / this.processes)
@@ -152,9 +159,8 @@ export class SharedLimit {
 
   /** Takes what the board says. Returns true when the limit is another one, or is known for the first time. */
   read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
-    const begins = round !== this.#round
-    if (begins) this.#beginRound(round, heading)
-    const isNews = begins || !this.#isKnown
+    const isNews = round !== this.#round || !this.#isKnown
+    if (isNews) this.#beginRound(round, heading)
     this.#isKnown = true
     this.#storeLead = now - own.now
     this.#others = reportsOf(posts, this.#process)

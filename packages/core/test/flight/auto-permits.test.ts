@@ -155,18 +155,22 @@ describe('permits that follow a source', () => {
     expect(next?.permit).toBeDefined()
   })
 
-  it('are granted in this process alone while the store is away, at its part of the limit', async () => {
-    const [first, second] = [join(), join()]
-    queue(first, 1)
-    queue(second, 1)
-    await runtime.advance(200)
-    queue(first, 1)
-    await runtime.advance(200)
-    store.post = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('away') })
-    const loads = queue(first, 30)
-    await runtime.advance(200)
-    expect(granted(loads) + 2).toBe(FIRST / 2)
-  })
+  it.each([0, 1, 2])(
+    'are granted in this process alone while the store is away, at its part of the limit of round %i',
+    async (rounds) => {
+      for (let round = 0; round < rounds; round += 1) await setLimit(FIRST)
+      const [first, second] = [join(), join()]
+      queue(first, 1)
+      queue(second, 1)
+      await runtime.advance(200)
+      queue(first, 1)
+      await runtime.advance(200)
+      store.post = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('away') })
+      const loads = queue(first, 30)
+      await runtime.advance(200)
+      expect(granted(loads) + 2).toBe(FIRST / 2)
+    },
+  )
 
   it('ignore what is no report and no limit of this library on the board', async () => {
     const post = { board: 'loads:database', process: 'foreign', text: 'NaN -1 x', keepFor: 60_000 }
