@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { type BenchOptions, runBench } from './run/bench.ts'
 import type { Findings, Row, Table } from './run/result.ts'
 import { figureOf, interleave } from './run/rounds.ts'
-import { lineColumns, lineRow, sourceLines, sumOf } from './source-lines.ts'
+import { lineColumns, lineRow, sourceLines, sumOf } from './run/source-lines.ts'
 
 const FOLDER = fileURLToPath(new URL('..', import.meta.url))
 const manifest = createRequire(import.meta.url)('@cattlegrid/core/package.json') as {

@@ -81,7 +81,7 @@ export class LoadPermit implements FlightStep {
 
   async #waitInQueue(flight: Flight, { ended }: QueuedPermit): Promise<PermitAnswer> {
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
-    flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL)
+    flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL, true)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
     flight.endWait()
     if (this.#refusedFor !== undefined) return { kind: 'refused', why: 'overloaded', wait: this.#refusedFor }

@@ -53,6 +53,7 @@ export class Flight {
   #invalidationsBefore = 0
   #loadBeganAt = Infinity
   #notifyInterval = Infinity
+  #queues = false
   #keepsRunning = false
   #mayExceedMaxLoads = false
   #onFirstCaller: (() => void) | undefined
@@ -192,9 +193,15 @@ export class Flight {
     this.#detached = true
   }
 
-  /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
-  beginWait(notifyInterval: number = Infinity): void {
+  /** True while it waits for a permit: a caller that has a stale value need not wait for that. */
+  get queues(): boolean {
+    return this.waiting && this.#queues
+  }
+
+  /** Starts the wait for another load, or for a permit (`queues`), and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
+  beginWait(notifyInterval: number = Infinity, queues = false): void {
     this.#phase = 'waiting'
+    this.#queues = queues
     this.#notifyInterval = notifyInterval
     this.#waiters.notifyWaiting()
   }

@@ -81,11 +81,13 @@ class CallerWait implements FlightWaiter {
 
   /** Gives up if the whole budget has passed, its store's answers included; otherwise checks again when it will have. */
   onWaiting(): void {
-    const { budget, since } = this.#limits
+    const { budget, since, softTimeout } = this.#limits
     this.#cancelWaitTimeout?.()
     // No timer while the flight does not wait: it calls this again when it waits again.
     this.#cancelWaitTimeout = undefined
     if (!this.#flight.waiting) return
+    // Loads queue: what a caller without a stale value waits for comes sooner.
+    if (this.#flight.queues && softTimeout !== Infinity) return this.#giveUp('soft-timeout')
     const left = budget - (this.#runtime.elapsed() - since)
     if (left <= 0) this.#giveUp('wait-timeout')
     // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.

@@ -197,6 +197,28 @@ describe('permits that follow a source', () => {
   })
 })
 
+describe('a load that queues', () => {
+  it('has its callers served a stale value at once, and begins in its turn', async () => {
+    const fleet = createFleet({ maxLoads: 1, staleIfError: '1h' })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    await cache.set('stale', 'old', { ttl: '1ms' })
+    await fleet.runtime.advance(2)
+    const running = cache.getOrSet('running', origin.loader)
+    await fleet.runtime.advance(0)
+    const asked = fleet.runtime.elapsed()
+    expect(await cache.getOrSet('stale', origin.loader)).toBe('old')
+    expect(fleet.runtime.elapsed()).toBe(asked)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('value')
+    await running
+    await fleet.runtime.advance(0)
+    origin.last.resolve('new')
+    await fleet.runtime.advance(0)
+    expect(await cache.get('stale')).toBe('new')
+  })
+})
+
 describe("a cache with maxLoads: 'auto'", () => {
   it('rejects a call whose load could not begin within waitTimeout, unless a stale value may be served', async () => {
     const fleet = createFleet({ maxLoads: 'auto', waitTimeout: '4s', staleIfError: '1h' })

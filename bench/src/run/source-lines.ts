@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Column, Row } from './run/result.ts'
+import type { Column, Row } from './result.ts'
 
-const PACKAGES = fileURLToPath(new URL('../../packages/', import.meta.url))
+const PACKAGES = fileURLToPath(new URL('../../../packages/', import.meta.url))
 
 /** The lines of some sources; those that a program writes do not count. */
 export interface SourceLines {
