@@ -23,11 +23,11 @@ const CACHES = 3
 /** Loads that nobody waits for end at the latest by their own time-out, leases by theirs, ms. */
 const QUIET = 1500
 /**
- * What stays whatever is cleared: the numbers of tags, which say what a read still to come may be worth, the guard of each node, what is
+ * What stays whatever is cleared: the numbers of tags, which say what a read still to come may be worth, the guard and the clock of each node, what is
  * remembered for people, the one place that answers other processes' questions, and the empty slots of keys that loaded lately.
  */
 const NEVER_CLEARED =
-  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|#(?:refreshes|waiters)\.#slots$/
+  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|clocks\.#offsets$|#(?:places|waiters)\.#slots$/
 /** What is kept up to a bound. */
 const KEPT = new RegExp(`#nodes|#younger|#older|#slots|${NEVER_CLEARED.source}`)
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)
