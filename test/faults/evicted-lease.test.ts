@@ -30,7 +30,7 @@ describe('a lease that Redis evicts for want of memory', () => {
     await until(() => fleet.origin.count('/second') === 1)
     letFirstGo()
     const [leader, ...joined] = await first
-    expect(value(leader)).toMatchObject({ value: '/first load 1', outcome: { kind: 'refused', why: 'taken' } })
+    expect(value(leader)).toMatchObject({ value: '/first load 1', outcome: { kind: 'refused', why: 'voided' } })
     expect(values(joined)).toEqual(new Set(['/first load 1']))
     letSecondGo()
     expect(value((await second)[0])).toMatchObject({ value: '/second load 1', outcome: { kind: 'committed' } })

@@ -53,7 +53,7 @@ describe('a Redis that was restarted', () => {
     await until(() => fleet.loads('k') === 1)
     letOldGo()
     const [first, ...joined] = await old
-    expect(value(first)).toMatchObject({ value: '/old load 1', outcome: { kind: 'refused', why: 'taken' } })
+    expect(value(first)).toMatchObject({ value: '/old load 1', outcome: { kind: 'refused', why: 'voided' } })
     expect(values(joined)).toEqual(new Set(['/old load 1']))
     letNewGo()
     expect(value((await next)[0])).toMatchObject({ value: '/k load 1', outcome: { kind: 'committed' } })
