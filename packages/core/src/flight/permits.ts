@@ -95,7 +95,7 @@ export class ViewPermits implements PermitSource {
     const queueAtOuter = (own: ReleasePermit): void => {
       const outer = this.#outer.tryAcquirePermit()
       if (outer !== undefined) return grant(own, outer)
-      const leaveOuter = this.#outer.queueForPermit(queued(load, (granted) => grant(own, granted)))
+      const leaveOuter = this.#outer.queueForPermit(queued(load, (granted) => grant(own, granted), own))
       leave = () => {
         leaveOuter()
         own()
@@ -108,15 +108,20 @@ export class ViewPermits implements PermitSource {
   }
 }
 
-/** The load in another queue. */
-function queued(load: QueuedLoad, onPermit: QueuedLoad['onPermit']): QueuedLoad {
+/** The load in another queue. `held`: a permit that it has already, which goes back if this queue refuses it. */
+function queued(load: QueuedLoad, onPermit: QueuedLoad['onPermit'], held?: ReleasePermit): QueuedLoad {
   return {
     get callers() {
       return load.callers
     },
-    patience: load.patience,
+    get patience() {
+      return load.patience
+    },
     onPermit,
-    refuse: (wait) => load.refuse(wait),
+    refuse: (wait) => {
+      held?.()
+      load.refuse(wait)
+    },
   }
 }
 

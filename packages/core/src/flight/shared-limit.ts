@@ -25,9 +25,10 @@ export interface OwnLoads {
 }
 
 /**
- * The limit on loads at once from one source, as one process knows it from the reports of all. Each report says what its process may begin; a process begins
- * no more loads than that, and than the others left when its report was posted: so all
- * processes together never begin more than the limit allows, although none waits for another. Whoever finds that the reports tell enough writes the next limit.
+ * The limit on loads at once from one source, as one process knows it from the reports of all. Each report says what
+ * its process may begin; a process begins no more loads than that, and than the others left when it was posted. So all
+ * processes together keep the limit, but for the first load of one that has not reported yet. Whoever finds that the
+ * reports tell enough writes the next limit.
  */
 export class SharedLimit {
   readonly #board: string

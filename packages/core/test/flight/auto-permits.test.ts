@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { isCattlegridError, memoryStore, type Store } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { AutoPermits } from '../../src/flight/auto-permits.ts'
-import type { QueuedLoad, ReleasePermit } from '../../src/flight/permits.ts'
+import { Permits, type QueuedLoad, type ReleasePermit, ViewPermits } from '../../src/flight/permits.ts'
 import { limitThatFollows } from '../../src/policy/load-limit.ts'
 
 const FIRST = limitThatFollows.first.limit
@@ -198,6 +198,25 @@ describe('permits that follow a source', () => {
 })
 
 describe('a load that queues', () => {
+  it('gives back the permit of its view when the queue of the cache refuses it', () => {
+    const own = new Permits(1)
+    const refused: QueuedLoad[] = []
+    const outer = {
+      permitAvailable: false,
+      tryAcquirePermit: () => undefined,
+      queueForPermit: (load: QueuedLoad) => {
+        refused.push(load)
+        return () => undefined
+      },
+    }
+    const load = new Waiting()
+    new ViewPermits(own, outer).queueForPermit(load)
+    expect(own.permitAvailable).toBe(false)
+    refused[0]?.refuse(7)
+    expect(load.refusedFor).toBe(7)
+    expect(own.permitAvailable).toBe(true)
+  })
+
   it('has its callers served a stale value at once, and begins in its turn', async () => {
     const fleet = createFleet({ maxLoads: 1, staleIfError: '1h' })
     const [cache] = fleet.caches
