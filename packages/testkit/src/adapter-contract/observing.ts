@@ -20,7 +20,11 @@ interface Observed {
 /** The observations of the requests that `play` sends. */
 async function observed(play: (words: readonly string[]) => Promise<void>): Promise<readonly string[]> {
   const words: string[] = []
+  const told = new Set<unknown>()
   const note = (message: unknown): void => {
+    // So that a double word says which it was: two observations, or one that came twice.
+    if (told.has(message)) words.push('again:')
+    told.add(message)
     const { would: word, why, status } = message as Observed
     words.push([word, why, status].filter((part) => part !== undefined).join(' '))
   }
