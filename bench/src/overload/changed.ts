@@ -4,7 +4,7 @@ import { goodShare, perSecond } from './calls.ts'
 import type { OverloadOptions } from './options.ts'
 import type { Played, Stage } from './play.ts'
 import { kindOf, playAll } from './plays.ts'
-import { AUTO, FIXED, OURS } from './rows.ts'
+import { FIXED, NO_LIMIT, OURS } from './rows.ts'
 import { isOfSecond, type Scene } from './scenes.ts'
 
 const GOOD_AGAIN = 95
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
 
 /** One scene whose source changes, or is of another kind. */
 export async function changedTable(scene: Scene, stage: Stage, options: OverloadOptions): Promise<Findings> {
-  const names = options.smoke ? [OURS] : [OURS, AUTO, ...FIXED]
+  const names = options.smoke ? [OURS] : [OURS, NO_LIMIT, ...FIXED]
   const { seen, names: played, series } = await playAll(scene, names, stage, options, (one) => figures(one, scene))
   const columns = COLUMNS.filter(({ id }) => played.some((name) => seen.get(name)?.some((round) => id in round)))
   const ids = columns.map(({ id }) => id)
@@ -38,9 +38,7 @@ export async function changedTable(scene: Scene, stage: Stage, options: Overload
         rows: played.map((name) => ({ name, is: kindOf(name), cells: figuresOf(seen, name, ids) })),
       },
     ],
-    targets: [OURS, AUTO]
-      .filter((name) => seen.has(name))
-      .flatMap((name) => targetOf(scene, name, (what) => figureOf(seen, name, what))),
+    targets: seen.has(OURS) ? targetOf(scene, OURS, (what) => figureOf(seen, OURS, what)) : [],
     series,
   }
 }

@@ -4,7 +4,7 @@ import { goodShare } from './calls.ts'
 import type { OverloadOptions } from './options.ts'
 import type { Played, Stage } from './play.ts'
 import { kindOf, leastOf, playAll, type Plays } from './plays.ts'
-import { AUTO, contenders, FIXED, NO_LIMIT, OURS } from './rows.ts'
+import { contenders, FIXED, OURS } from './rows.ts'
 import { flushScene, type Length } from './scenes.ts'
 
 const COLUMNS = [
@@ -20,9 +20,7 @@ const WAVE = 10
 
 export async function flushTable(atOnce: number, stage: Stage, options: OverloadOptions): Promise<Findings> {
   const scene = flushScene(atOnce, options.length)
-  // Without a limit it is the default, or a row of the healthy runs.
-  const all = Object.keys(contenders).filter((name) => name !== NO_LIMIT)
-  const names = options.smoke ? [OURS] : all
+  const names = options.smoke ? [OURS] : Object.keys(contenders)
   const plays = await playAll(scene, names, stage, options, (played) => figures(played, options.length))
   const columns = COLUMNS.map(({ id }) => id)
   return {
@@ -34,7 +32,7 @@ export async function flushTable(atOnce: number, stage: Stage, options: Overload
         rows: plays.names.map((name) => ({ name, is: kindOf(name), cells: figuresOf(plays.seen, name, columns) })),
       },
     ],
-    targets: [OURS, AUTO].filter((name) => plays.seen.has(name)).flatMap((name) => targets(atOnce, name, plays)),
+    targets: plays.seen.has(OURS) ? targets(atOnce, OURS, plays) : [],
     series: plays.series,
   }
 }

@@ -6,11 +6,11 @@ import { figuresOf, interleave, ratio, type Seen } from '../run/rounds.ts'
 import type { OverloadOptions } from './options.ts'
 import type { Played, Stage } from './play.ts'
 import { kindOf, playAll } from './plays.ts'
-import { AUTO, contenders, NO_LIMIT, OURS } from './rows.ts'
+import { NO_LIMIT, OURS } from './rows.ts'
 import { healthyScene } from './scenes.ts'
 import type { Opening } from './member.ts'
 
-const ROWS = [NO_LIMIT, OURS, AUTO]
+const ROWS = [NO_LIMIT, OURS]
 const SHARES = [0.1, 0.5, 0.9]
 const HOUR = 3_600_000
 const COLUMNS = [
@@ -54,10 +54,7 @@ function targets(what: string, name: string, seen: Seen): readonly Target[] {
 
 /** One call at a time, each of which loads, from a source that answers at once. */
 export async function loneTable(stage: Stage, options: OverloadOptions): Promise<Findings> {
-  const names = chosen(
-    ROWS.filter((name) => name in contenders),
-    options,
-  )
+  const names = chosen(ROWS, options)
   const turns = names.map((name) => ({ name, measure: () => lone(name, stage, options.length.lone) }))
   const seen = await interleave(turns, options.smoke ? 1 : LONE_ROUNDS)
   const rows = names.map((name) => ({ name, is: kindOf(name), cells: figuresOf(seen, name, ['cpu', 'p50']) }))

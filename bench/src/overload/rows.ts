@@ -29,7 +29,6 @@ interface Contender {
 }
 
 export const OURS = 'cattlegrid'
-export const AUTO = "cattlegrid, maxLoads: 'auto'"
 export const NO_LIMIT = 'cattlegrid, no limit'
 const FIXED_LIMITS = [1, 3, 8, 25, 75]
 export const FIXED: readonly string[] = FIXED_LIMITS.map(fixedName)
@@ -37,8 +36,7 @@ export const FIXED: readonly string[] = FIXED_LIMITS.map(fixedName)
 /** The machine that measures is busy by nature: nothing here is about the time-out. */
 const STORE_TIMEOUT = '20s'
 
-const noLimit = acceptedOptions({ maxLoads: false }) ?? {}
-const auto = acceptedOptions({ maxLoads: 'auto' })
+const noLimit = { maxLoads: false } as const
 
 export const contenders: Readonly<Record<string, Contender>> = {
   'no lock': { is: 'floor', open: async () => openWithoutLock },
@@ -52,7 +50,6 @@ export const contenders: Readonly<Record<string, Contender>> = {
   [`${OURS}, load.signal honoured`]: ours({}, true),
   [NO_LIMIT]: ours(noLimit),
   ...Object.fromEntries(FIXED_LIMITS.map((maxLoads) => [fixedName(maxLoads), ours({ maxLoads })])),
-  ...(auto === undefined ? {} : { [AUTO]: ours(auto) }),
 }
 
 function fixedName(maxLoads: number): string {
@@ -103,15 +100,5 @@ async function openWithoutLock({ load, ttl, redis = '', namespace }: Setting): R
       return value
     },
     close: () => client.close(),
-  }
-}
-
-/** The options, if this version of the library knows them. */
-function acceptedOptions(options: Readonly<Record<string, unknown>>): CacheOptions | undefined {
-  try {
-    void createCache(options).close()
-    return options
-  } catch {
-    return undefined
   }
 }

@@ -91,6 +91,11 @@ const count: Row = {
 }
 
 const maxLoads: Row = { ...count, takes: [...count.takes, 'auto'], accepted: "'auto'" }
+const cacheMaxLoads: Row = {
+  ...maxLoads,
+  refuses: maxLoads.refuses.filter((value) => value !== false),
+  takes: [...maxLoads.takes, false],
+}
 
 const load = {
   ttl,
@@ -194,7 +199,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     shareErrorMessages: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     tags: { refuses: [null, 7, true, false, ['t']], takes: [{}, { maxAge: 0 }], accepted: 'object' },
     maxEntryBytes: { ...bytes, refuses: [...bytes.refuses, '1gb'], takes: [1, '1b', '7mb', '512mb'] },
-    maxLoads,
+    maxLoads: cacheMaxLoads,
     refreshBudget: {
       refuses: [null, 7, true, false, []],
       takes: [{ perSecond: 7 }, { atOnce: 7 }],

@@ -31,6 +31,7 @@ export class CacheObservation {
   readonly #openBreakers = new Set<string>()
   /** By source. */
   readonly #loadLimits = new Map<string, number>()
+  readonly #capacities = new Map<string, number>()
   readonly #stops: (() => void)[] = []
   /** The metrics that no event counts. */
   readonly #states: { readonly [K in CollectedId]?: () => readonly Sample[] } = {
@@ -40,7 +41,8 @@ export class CacheObservation {
     loadsRunning: () => one(this.cache.stats().loading),
     waiters: () => one(this.cache.stats().waiting),
     leasesHeld: () => one(this.cache.stats().leases),
-    loadLimit: () => [...this.#loadLimits].map(([source, value]) => ({ labels: { source }, value })),
+    loadLimit: () => ofEachSource(this.#loadLimits),
+    sourceCapacity: () => ofEachSource(this.#capacities),
     breakerOpen: () => one(this.#openBreakers.size),
     noticesConnected: () => one(this.cache.stats().noticesConnected ? 1 : 0),
     disconnectedSeconds: () => one((this.#disconnectedFor + this.#disconnectedNow()) / 1000),
@@ -91,7 +93,10 @@ export class CacheObservation {
     this.#on('lead', ({ takeover }) => this.#add('takeovers', {}, takeover ? 1 : 0))
     this.#on('lease-lost', ({ why }) => this.#add('leasesLost', { reason: why }))
     this.#on('refused', ({ why }) => this.#add('commitsRefused', { reason: why }))
-    this.#on('load-limit', ({ source, limit }) => this.#loadLimits.set(source, limit))
+    this.#on('load-limit', ({ source, limit, typical }) => {
+      this.#loadLimits.set(source, limit)
+      if (typical > 0) this.#capacities.set(source, (1000 * limit) / typical)
+    })
     this.#on('load-failed', () => this.#add('cooldowns', {}))
     this.#on('violation', ({ what }) => this.#add('violations', { what }))
   }
@@ -174,4 +179,8 @@ export class CacheObservation {
 
 function one(value: number): readonly Sample[] {
   return [{ labels: {}, value }]
+}
+
+function ofEachSource(values: ReadonlyMap<string, number>): readonly { labels: { source: string }; value: number }[] {
+  return [...values].map(([source, value]) => ({ labels: { source }, value }))
 }

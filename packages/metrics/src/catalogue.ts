@@ -116,6 +116,12 @@ const rows = {
     labels: ['source'],
     help: "With maxLoads: 'auto': the loads at once that all processes together may run from the source.",
   },
+  sourceCapacity: {
+    name: 'cattlegrid_source_capacity',
+    kind: 'gauge',
+    labels: ['source'],
+    help: "With maxLoads: 'auto': the loads a second that the source is estimated to answer: the limit over the time of a load without a queue.",
+  },
   overloads: {
     name: 'cattlegrid_overloads_total',
     kind: 'counter',

@@ -34,6 +34,8 @@ export class AutoPermits implements PermitSource {
   /** The moment at which each load began to wait. */
   readonly #queue = new Map<QueuedLoad, number>()
   #queueBegan = 0
+  /** True if a load found no permit since the last report. One in the background does not wait: nobody else tells that it is wanted. */
+  #turnedAway = false
   /** The permits that went to the queue since `#rate` was computed, and how many do in a second. */
   #grants = 0
   #rate = 0
@@ -64,7 +66,10 @@ export class AutoPermits implements PermitSource {
   }
 
   tryAcquirePermit(force = false): ReleasePermit | undefined {
-    return force || this.permitAvailable ? this.#grant() : undefined
+    if (force || this.permitAvailable) return this.#grant()
+    this.#turnedAway = true
+    if (!this.#limit.contended) this.#reportWithin(0)
+    return undefined
   }
 
   queueForPermit(load: QueuedLoad): () => void {
@@ -165,6 +170,7 @@ export class AutoPermits implements PermitSource {
 
   async #exchange(): Promise<boolean> {
     const post = this.#limit.post(this.#own, MISSED * Math.max(this.#interval, CALM / 2))
+    this.#turnedAway = false
     const answer = await answerOf(() => this.#store.post(post))
     const isAway = answer.kind === 'away'
     const changes = isAway !== this.#away
@@ -178,7 +184,9 @@ export class AutoPermits implements PermitSource {
   }
 
   get #own(): OwnLoads {
-    return { running: this.#running, queued: this.#queue.size, now: this.#runtime.elapsed() }
+    // How many were turned away is unknown: a stale key turns away a load at each hit. Twice what runs now lets the part grow fast.
+    const turnedAway = this.#turnedAway ? this.#running.size + 1 : 0
+    return { running: this.#running, queued: Math.max(this.#queue.size, turnedAway), now: this.#runtime.elapsed() }
   }
 
   get #interval(): number {

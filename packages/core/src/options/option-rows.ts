@@ -116,10 +116,7 @@ export const staleWhileRevalidateRow: OptionRow<number> = row(
 )
 export const staleIfErrorRow: OptionRow<number> = row(windowRule, (settings, value) => (settings.staleIfError = value))
 export const jitterRow: OptionRow<number> = row(fractionRule, (settings, value) => (settings.jitter = value))
-export const maxLoadsRow: OptionRow<number | 'auto'> = row(
-  orAuto(countRule(1)),
-  (settings) => (settings.boundedLoads = true),
-)
+export const maxLoadsRule: OptionRule<number | 'auto'> = orAuto(countRule(1))
 export const tagsRow: OptionRow<readonly string[]> = row(tagsRule, (settings, value) => (settings.tags = value))
 export const codecRow: OptionRow<Codec> = row(codecRule, (settings, value) => (settings.codec = value))
 

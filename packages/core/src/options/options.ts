@@ -112,8 +112,8 @@ export interface CacheOptions extends LoadOptions {
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process; `'auto'`: in all processes of the store together, as many as their source answers in time. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: no limit. */
-  readonly maxLoads?: number | 'auto' | undefined
+  /** The most loads at once in this process; `'auto'`: in all processes of the store together, as many as their source answers in time; `false`: no limit. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: `'auto'` over a shared store, else no limit. */
+  readonly maxLoads?: number | 'auto' | false | undefined
   /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
   readonly refreshBudget?: RefreshBudgetOptions | undefined
   /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load of this cache are not counted. Default: 10,000. */

@@ -21,7 +21,7 @@ import {
   applyOptions,
   codecRow,
   loadRows,
-  maxLoadsRow,
+  maxLoadsRule,
   row,
   staleIfErrorRow,
   staleWhileRevalidateRow,
@@ -68,7 +68,7 @@ const cacheRows = {
   strictCodec: booleanRule,
   freeze: row(booleanRule, (settings, value) => (settings.freeze = value)),
   shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
-  maxLoads: maxLoadsRow,
+  maxLoads: orFalse(maxLoadsRule),
   refreshBudget: nestedRule(budgetRules),
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
@@ -95,9 +95,11 @@ export interface CacheSetup {
 /** @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one. */
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
-  const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
   const { name = 'default', store, runtime = systemRuntime, enabled = true, strictCodec = false } = parsed
-  const limits = admissionLimits(parsed)
+  const { maxLoads = enabled && store?.shared === true ? 'auto' : false } = parsed
+  const base = { ...DEFAULTS, boundedLoads: maxLoads !== false }
+  const settings = applyOptions(base, options ?? {}, cacheRows, 'createCache')
+  const limits = admissionLimits(parsed, maxLoads)
   const refreshLimits = refreshLimitsOf(parsed)
   const remote = remoteLimits(parsed, settings)
   return { name, settings, limits, store, remote, refreshLimits, runtime, enabled, strictCodec }
@@ -111,12 +113,11 @@ function refreshLimitsOf({ refreshBudget }: ParsedCacheOptions): RefreshLimits |
   return { perSecond, atOnce }
 }
 
-function admissionLimits({
-  maxLoads = Infinity,
-  maxWaiters = 10_000,
-  maxWaitersPerKey = Math.ceil(maxWaiters / 4),
-}: ParsedCacheOptions): AdmissionLimits {
-  return { maxLoads, maxWaiters, maxWaitersPerKey }
+function admissionLimits(
+  { maxWaiters = 10_000, maxWaitersPerKey = Math.ceil(maxWaiters / 4) }: ParsedCacheOptions,
+  maxLoads: number | 'auto' | false,
+): AdmissionLimits {
+  return { maxLoads: maxLoads === false ? Infinity : maxLoads, maxWaiters, maxWaitersPerKey }
 }
 
 const COPIES_MAX_BYTES = 64 * 1024 ** 2

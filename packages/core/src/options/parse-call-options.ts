@@ -18,7 +18,7 @@ import {
   codecRow,
   jitterRow,
   loadRows,
-  maxLoadsRow,
+  maxLoadsRule,
   type OptionRow,
   type OptionRows,
   row,
@@ -121,7 +121,7 @@ export function claimSettings(base: Settings, options: object | undefined): Sett
 
 const viewRows = {
   ...callRows,
-  maxLoads: maxLoadsRow,
+  maxLoads: row(maxLoadsRule, (settings) => (settings.boundedLoads = true)),
   source: row(textRule('a string of 1 to 100 characters', /^.{1,100}$/s), () => undefined),
 } satisfies OptionRows<ViewOptions>
 

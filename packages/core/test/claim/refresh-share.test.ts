@@ -7,7 +7,7 @@ describe('the share of a refresh that loads nothing', () => {
   const options = { refreshBudget: { perSecond: 1 }, outage: { maxAge: '1m' } } as const
   const open = async () => {
     const remote = new Remote()
-    const cache = remote.join(options)
+    const cache = remote.join({ maxLoads: false, ...options })
     for (const key of ['a', 'b', 'c']) await cache.set(key, 'old', { ttl: '1s', staleWhileRevalidate: '1h' })
     await remote.runtime.advance(1001)
     const origin = new Origin()

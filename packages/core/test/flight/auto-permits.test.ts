@@ -107,6 +107,20 @@ describe('permits that follow a source', () => {
     expect(served.every((count) => count > 0)).toBe(true)
   })
 
+  it('grow within moments to what loads in the background want, none of which waits', async () => {
+    await setLimit(64)
+    const permits = join()
+    const loads: ReleasePermit[] = []
+    for (let stale = 0; stale < 6; stale += 1) {
+      for (let hit = 0; hit < 50; hit += 1) {
+        const permit = permits.tryAcquirePermit()
+        if (permit !== undefined) loads.push(permit)
+      }
+      await runtime.advance(20)
+    }
+    expect(loads.length).toBe(64)
+  })
+
   it('have a limit for each source', async () => {
     await setLimit(1, 'slow')
     const slow = queue(join('slow'), 10)

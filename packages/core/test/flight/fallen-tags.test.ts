@@ -8,7 +8,7 @@ describe('an invalidation of tags', () => {
   it('wakes nobody who waits for a lease: however many there are, the store is asked no more often', async () => {
     const asked = async (invalidations: number): Promise<readonly number[]> => {
       const remote = new Remote()
-      const [leading, waiting] = [remote.join(), remote.join()]
+      const [leading, waiting] = [remote.join({ maxLoads: false }), remote.join({ maxLoads: false })]
       await remote.runtime.advance(0)
       const origin = new Origin()
       const loads = KEYS.map((key) => leading.getOrSet(key, origin.loader))

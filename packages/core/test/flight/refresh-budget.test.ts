@@ -250,7 +250,7 @@ describe('a caller that joins a background refresh which waits for its permit', 
 describe('a refreshBudget while the store is away', () => {
   it('is counted in this process alone', async () => {
     const remote = new Remote()
-    const cache = remote.join({ refreshBudget: { perSecond: 2 }, outage: { maxAge: '1m' } })
+    const cache = remote.join({ refreshBudget: { perSecond: 2 }, outage: { maxAge: '1m' }, maxLoads: false })
     const origin = new Origin()
     for (const key of keys.slice(0, 5)) await cache.set(key, 'old', { ttl: '1s', staleWhileRevalidate: '1h' })
     for (const key of keys.slice(0, 5)) await cache.get(key)

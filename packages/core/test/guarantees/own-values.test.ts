@@ -265,7 +265,7 @@ describe('a value that is written in a burst', () => {
   )
 
   it('is stored as it was loaded, although callers change it before its turn', async () => {
-    const cache = join()
+    const cache = join({ maxLoads: false })
     remote.delays.commit = 10
     const change = async (key: string): Promise<void> =>
       void (await cache.getOrSet<User>(key, user)).roles.push('admin')

@@ -9,7 +9,7 @@ let states: string[]
 
 beforeEach(async () => {
   remote = new Remote()
-  cache = remote.join({ outage: false })
+  cache = remote.join({ outage: false, maxLoads: false })
   states = []
   cache.on('breaker', ({ state }) => void states.push(state))
   await cache.set('k', 'kept')

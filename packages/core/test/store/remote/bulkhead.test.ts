@@ -16,7 +16,7 @@ interface Setup {
 
 function setUp(options: CacheOptions = {}): Setup {
   const remote = new Remote()
-  const cache = remote.join({ maxWaiters: BURST, ...options })
+  const cache = remote.join({ maxWaiters: BURST, maxLoads: false, ...options })
   const away: string[] = []
   cache.on('away', ({ step, error }) => void away.push(`${step}: ${(error as Error).message}`))
   return { remote, cache, away }

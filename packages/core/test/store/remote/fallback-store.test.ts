@@ -214,6 +214,7 @@ describe('when the store answers a read of the key again', () => {
   })
 
   it('a load that it granted before is committed to it', async () => {
+    cache = remote.join({ maxLoads: false })
     const origin = new Origin()
     const call = cache.lookup('cold', origin.loader)
     await remote.runtime.advance(0)
