@@ -7,6 +7,7 @@ import {
   httpCache,
   nextDeclaration,
   NodeExchange,
+  ownListener,
   type Recording,
   type RouteOptions,
   serve,
@@ -53,7 +54,10 @@ class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
     this.#ctx = ctx
     this.#layers = layers
     // A client that leaves while it waits gets no answer; `onError` may have sent one.
-    ctx.res.once('close', () => this.#handler === 'waits' && layers.resolve())
+    ctx.res.once(
+      'close',
+      ownListener(() => this.#handler === 'waits' && layers.resolve()),
+    )
   }
 
   override get request(): Context {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { notePassedError } from '@cattlegrid/http/internal'
+import { notePassedError } from '@cattlegrid/http'
 import { layersOf, type RoutingApp } from './layer.ts'
 
 type HandleError = (this: unknown, error: unknown, req: IncomingMessage, ...rest: unknown[]) => unknown

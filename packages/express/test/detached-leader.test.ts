@@ -1,4 +1,4 @@
-import { ownListener } from '@cattlegrid/http/internal'
+import { ownListener } from '@cattlegrid/http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, jest, test } from '@jest/globals'
-import { ownListener } from '@cattlegrid/http/internal'
+import { ownListener } from '@cattlegrid/http'
 import express, { type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
 import { gate, onSite } from './support/site.ts'

@@ -3,13 +3,12 @@ import {
   type Answer,
   discardPayload,
   type Exchange,
-  type HeaderFields,
+  type FieldValue,
   type MatchedRoute,
   type Recording,
   type UrlRewrite,
   type PassedError,
 } from '@cattlegrid/http'
-import { changedFieldNames, toText } from '@cattlegrid/http/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AnswerPayload, payloadOf } from './answer-payload.ts'
 import { type OnSendDone, type PayloadReceiver, receiverOf, setReceiver } from './first-on-send.ts'
@@ -21,7 +20,7 @@ import { newDeferred, type Deferred } from './deferred.ts'
 /** The status and the fields of outer layers that an answer replaces. */
 interface HeadBefore {
   readonly status: number
-  readonly fields: readonly (readonly [name: string, HeaderFields[string] | undefined])[]
+  readonly fields: readonly (readonly [name: string, FieldValue | undefined])[]
 }
 
 /** Runs the handler of one request, or the error handling in its place. */
@@ -51,7 +50,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   #answer: Answer | undefined
   #answerPayload: AnswerPayload
   /** The `Content-Type` that outer layers have set. */
-  #outerType: HeaderFields[string] | undefined
+  #outerType: FieldValue | undefined
 
   constructor(
     request: FastifyRequest,
@@ -117,9 +116,9 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return this.#hasOnSend(this.request)
   }
 
-  field(name: string): HeaderFields[string] | undefined {
+  field(name: string): FieldValue | undefined {
     // What a handler has set since is not that of the layers outside.
-    return this.#capture === undefined ? toText(this.response.getHeader(name)) : this.#capture.before[name]
+    return this.#capture === undefined ? this.response.getHeader(name) : this.#capture.payloadCapture.before[name]
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
@@ -144,7 +143,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 
   send(answer: Answer): void {
-    const done = this.#replaceHandler(changedFieldNames(answer))
+    const done = this.#replaceHandler(changedNames(answer))
     try {
       this.#sendAnswer(answer, done)
     } catch (error) {
@@ -277,7 +276,12 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 }
 
-function setOrRemove(reply: FastifyReply, name: string, value: HeaderFields[string] | undefined): void {
+/** The names of the fields that the answer sets or removes. */
+function changedNames({ fields, extraFields, removed }: Answer): readonly string[] {
+  return [...Object.keys(fields), ...Object.keys(extraFields ?? {}), ...removed]
+}
+
+function setOrRemove(reply: FastifyReply, name: string, value: FieldValue | undefined): void {
   if (value === undefined) reply.removeHeader(name)
   else reply.header(name, value)
 }

@@ -1,5 +1,4 @@
-import { type Exchange, directivesOf } from '@cattlegrid/http'
-import { notePassedError } from '@cattlegrid/http/internal'
+import { type Exchange, directivesOf, notePassedError } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FastifyExchange, type HandlerCalls } from './exchange.ts'
 import { serializerOf } from './internals.ts'

@@ -1,14 +1,12 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import { discardPayload, type HeaderFields, PayloadCapture, type Recording } from '@cattlegrid/http'
-import { ErrorFields, toFields, watchedMethods } from '@cattlegrid/http/internal'
+import { discardPayload, PayloadCapture, type Recording } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './first-on-send.ts'
 import { runsHooksForNotFound } from './internals.ts'
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {
-  /** The fields that were set when the handler began. */
-  readonly before: HeaderFields
   /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
   readonly #trailers = new Set<string>()
   readonly payloadCapture: PayloadCapture
@@ -19,21 +17,16 @@ export class ReplyCapture {
   constructor(reply: FastifyReply, recording: Recording, hasLaterHooks: boolean) {
     this.#reply = reply
     this.#recording = recording
-    const before = fieldsOf(reply)
-    this.before = before
     const { raw: res, request, trailer } = reply
     const send = reply.send.bind(reply)
     const callNotFound = reply.callNotFound.bind(reply)
     const isHijacked = (): boolean => reply.sent
-    const errorFields = new ErrorFields()
-    const capture = new PayloadCapture(
-      { req: request.raw, res, isHijacked, errorFields, before, hasLaterHooks },
-      recording,
-    )
+    const before = fieldsOf(reply)
+    const capture = new PayloadCapture({ req: request.raw, res, isHijacked, before, hasLaterHooks }, recording)
     this.payloadCapture = capture
     // Not assigned one by one: see docs/decisions/0013.
     Object.assign(reply, {
-      ...watchedFields(reply, capture, (name) => errorFields.note(reply.statusCode, name)),
+      ...watchedFields(reply, capture),
       trailer: (name: string, make: unknown) => {
         this.#trailers.add(name)
         return Reflect.apply(trailer, reply, [name, make]) as FastifyReply
@@ -62,7 +55,7 @@ export class ReplyCapture {
     const reply = this.#reply
     this.payloadCapture.reopen()
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
-    for (const [name, value] of Object.entries(this.before)) reply.header(name, value)
+    for (const [name, value] of Object.entries(this.payloadCapture.before)) reply.header(name, value)
     for (const name of this.#trailers) reply.removeTrailer(name)
     return this.#onSendDone
   }
@@ -85,7 +78,7 @@ export class ReplyCapture {
 }
 
 /** The methods of the reply by which fields are read and written; `headers` calls `header`, too. */
-function watchedFields(reply: FastifyReply, capture: PayloadCapture, onSet: (name: unknown) => void): object {
+function watchedFields(reply: FastifyReply, capture: PayloadCapture): object {
   const header = reply.header.bind(reply) as (name: unknown, value: unknown) => unknown
   const getHeader = reply.getHeader.bind(reply) as (name: unknown) => unknown
   const getHeaders = reply.getHeaders.bind(reply)
@@ -97,13 +90,13 @@ function watchedFields(reply: FastifyReply, capture: PayloadCapture, onSet: (nam
     append: header,
     remove: removeHeader,
   }
-  const { get, getAll, set, remove } = watchedMethods(plain, { writers: capture.writers, side: capture, onSet })
+  const { get, getAll, set, remove } = capture.watch(plain, () => reply.statusCode)
   return { header: set, getHeader: get, getHeaders: getAll, removeHeader: remove }
 }
 
 /** The fields of the reply, and those of Node's response. */
-function fieldsOf(reply: FastifyReply): HeaderFields {
-  return toFields(reply.getHeaders() as Parameters<typeof toFields>[0])
+function fieldsOf(reply: FastifyReply): OutgoingHttpHeaders {
+  return reply.getHeaders() as OutgoingHttpHeaders
 }
 
 /**

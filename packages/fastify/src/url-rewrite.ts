@@ -1,5 +1,4 @@
-import { rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/http'
-import { derivedQuery } from '@cattlegrid/http/internal'
+import { derivedQuery, rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/http'
 import type { FastifyRequest } from 'fastify'
 import { queryReaderOf } from './query-reader.ts'
 

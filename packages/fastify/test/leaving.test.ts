@@ -1,4 +1,4 @@
-import { ownListener } from '@cattlegrid/http/internal'
+import { ownListener } from '@cattlegrid/http'
 import { request as send } from 'node:http'
 import { finished, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'

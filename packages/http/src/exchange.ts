@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
-import type { HeaderFields } from './fields/header-fields.ts'
+import type { FieldValue } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { MatchedRoute } from './request/request-key.ts'
 import type { UrlRewrite } from './request/url-rewrite.ts'
@@ -47,8 +47,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly ownSerializer?: boolean | undefined
   /** True if layers outside may replace the body of a response by other means than its `write` and `end`, as hooks. Default: false. */
   readonly replacesBodies?: boolean | undefined
-  /** A response field that outer layers have set so far; `name` in lower case. */
-  field(name: string): HeaderFields[string] | undefined
+  /** A response field that outer layers have set so far, as Node's `getHeader` returns it; `name` in lower case. */
+  field(name: string): FieldValue | undefined
   /**
    * Rewrites the URL wherever the handler may read it: raw, original, parsed. A parsed query becomes what the app's own parser makes of the rewritten
    * URL. Returns a function that undoes it; undefined where it cannot be done, and then changes nothing.

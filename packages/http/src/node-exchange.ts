@@ -4,7 +4,7 @@ import { processWide } from '@cattlegrid/core/extend'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
 import type { Exchange, PassedError } from './exchange.ts'
-import { type HeaderFields, toText } from './fields/header-fields.ts'
+import type { FieldValue } from './fields/header-fields.ts'
 import type { HttpCache } from './route/http-cache.ts'
 import { purgeEndpoint } from './purge/purge.ts'
 import type { PurgeOptions } from './route/options.ts'
@@ -85,9 +85,9 @@ export abstract class NodeExchange<
     return this.req.url ?? ''
   }
 
-  field(name: string): HeaderFields[string] | undefined {
+  field(name: string): FieldValue | undefined {
     // What a handler has set since is not that of the layers outside.
-    return this.#capture === undefined ? toText(this.res.getHeader(name)) : this.#capture.before[name]
+    return this.#capture === undefined ? this.res.getHeader(name) : this.#capture.before[name]
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardPayload, type PassedError } from '@cattlegrid/http'
-import { notePassedError, ownListener } from '@cattlegrid/http/internal'
+import { discardPayload, notePassedError, ownListener, type PassedError } from '@cattlegrid/http'
 import { type CallHandler, type ExecutionContext, HttpException, StreamableFile } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
 import type { Subscriber } from 'rxjs'

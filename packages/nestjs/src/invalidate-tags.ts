@@ -1,6 +1,6 @@
 import type { Cache } from '@cattlegrid/core'
 import { checkValue, rule } from '@cattlegrid/core/extend'
-import { invalidateAfterWrite } from '@cattlegrid/http/internal'
+import { invalidateAfterWrite } from '@cattlegrid/http'
 import {
   applyDecorators,
   type CallHandler,

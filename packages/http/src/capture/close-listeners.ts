@@ -41,7 +41,15 @@ const OF_REQUEST = ['aborted', 'close', 'error']
 const OF_RESPONSE = ['close']
 const OF_CONNECTION = ['aborted', 'close', 'end', 'error']
 
-/** Marks a listener of the cache, which tells no handler. */
+/**
+ * Marks an adapter's own listener for the end of a request or response. Otherwise the cache takes it for the handler's, and does not keep the
+ * response of a handler that was told that its client has left.
+ *
+ * @example
+ * import { ownListener } from '@cattlegrid/http'
+ *
+ * res.once('close', ownListener(() => console.log('The response has ended')))
+ */
 export function ownListener<T extends Function>(listener: T): T {
   return Object.assign(listener, { [OWN]: true })
 }

@@ -1,26 +1,26 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { parseHead } from '../fields/head-arguments.ts'
 import { isHeadSent, showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type Chunk, chunkOf, sameBytes } from '../fields/body-arguments.ts'
-import type { HeaderFields } from '../fields/header-fields.ts'
+import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { Departure } from './departure.ts'
 import { DetachedResponse } from './detached-response.ts'
-import type { ErrorFields } from './error-fields.ts'
+import { ErrorFields } from './error-fields.ts'
 import { bodyOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
 import { unwatched } from './state-reads.ts'
+import { type FieldMethods, watchedMethods } from './watched-methods.ts'
 
 /** The response of a handler whose framework passes each payload through hooks before it writes it to Node's response. */
 export interface PayloadResponse {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   /** The fields that were set when the handler began. */
-  readonly before: HeaderFields
-  readonly errorFields: ErrorFields
+  readonly before: Readonly<OutgoingHttpHeaders>
   /** True if later hooks may replace the payload. Default: false. */
   readonly hasLaterHooks?: boolean | undefined
   /** True if the handler writes past the framework. */
@@ -46,7 +46,10 @@ interface PendingPayload {
  * const capture = (response: PayloadResponse, recording: Recording) => new PayloadCapture(response, recording)
  */
 export class PayloadCapture extends ResponseCapture {
+  /** The fields that were set when the handler began. */
+  readonly before: HeaderFields
   readonly #response: PayloadResponse
+  readonly #errorFields = new ErrorFields()
   readonly #departure: Departure
   #payload: PendingPayload | undefined
   #withheld = false
@@ -55,7 +58,9 @@ export class PayloadCapture extends ResponseCapture {
   #destroyed = false
 
   constructor(response: PayloadResponse, recording: Recording) {
-    super(response.res, recording, response.before)
+    const before = toFields(response.before)
+    super(response.res, recording, before)
+    this.before = before
     this.#response = response
     // An HTTP/2 response shows nowhere else that its handler has destroyed it.
     const original = replaceMethods(response.res, {
@@ -130,12 +135,15 @@ export class PayloadCapture extends ResponseCapture {
    * Follows a payload with the status and the fields that it has at the cache's hook. Returns the payload that goes on to the client, which is
    * a copy for a stream; undefined if the payload is withheld: the hook then waits for the response that is sent instead.
    */
-  follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
+  follow(
+    status: number,
+    fields: Readonly<OutgoingHttpHeaders>,
+    payload: unknown,
+  ): { readonly payload: unknown } | undefined {
     const known = bodyOfPayload(payload)
     const bodyLength = known === undefined ? undefined : Buffer.byteLength(known)
-    const { errorFields: noted } = this.#response
-    const errorFields = noted.namesFor(status)
-    const head = { status, ...this.writers.byWriter(fields), errorFields, bodyLength, form: formOf(payload) }
+    const errorFields = this.#errorFields.namesFor(status)
+    const head = { status, ...this.writers.byWriter(toFields(fields)), errorFields, bodyLength, form: formOf(payload) }
     if (this.failsForDisconnect(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
       // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
@@ -148,6 +156,12 @@ export class PayloadCapture extends ResponseCapture {
       return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
     this.#withhold(pending, payload)
     return undefined
+  }
+
+  /** Returns methods for the framework's reply that read and write fields as `methods` do, and note who writes under which status. */
+  watch(methods: FieldMethods, status: () => number): FieldMethods {
+    const onSet = (name: unknown): void => this.#errorFields.note(status(), name)
+    return watchedMethods(methods, { writers: this.writers, side: this, onSet })
   }
 
   /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */

@@ -1,7 +1,10 @@
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http'
 
 /** Header fields by lower-case name; a list where the field has several lines. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
+
+/** A field's value as Node or a framework has it. */
+export type FieldValue = HeaderFields[string] | OutgoingHttpHeader
 
 /** An empty object without a prototype: `'constructor' in fields` is true only for a field of that name. */
 export function noFields(): Record<string, string | string[]> {
@@ -19,9 +22,9 @@ export function toFields(headers: Readonly<OutgoingHttpHeaders>): Record<string,
 }
 
 /** Converts the result of `getHeader()`. */
-export function toText(value: OutgoingHttpHeaders[string]): string | string[] | undefined {
+export function toText(value: FieldValue | undefined): string | string[] | undefined {
   if (value === undefined || typeof value === 'string') return value
-  return Array.isArray(value) ? value.map(String) : String(value)
+  return typeof value === 'object' ? value.map(String) : String(value)
 }
 
 /** The lines of a field; none where it is absent. */

@@ -2,7 +2,7 @@ import { type Answer, answerFrom } from '../response/answer.ts'
 import type { Verdict } from '../response/cache-status.ts'
 import { type Conditions, conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
-import type { HeaderFields } from '../fields/header-fields.ts'
+import { type HeaderFields, toText } from '../fields/header-fields.ts'
 import { continued } from '../response/recorded-fields.ts'
 import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
@@ -63,7 +63,7 @@ function continuedFields(
   appended: NonNullable<RecordedResponse['appended']>,
 ): Record<string, string | string[]> {
   const entries = Object.entries(appended)
-  return Object.fromEntries(entries.map(([name, value]) => [name, continued(exchange.field(name), value)]))
+  return Object.fromEntries(entries.map(([name, value]) => [name, continued(toText(exchange.field(name)), value)]))
 }
 
 function addedFields<Req, Res>(
@@ -76,7 +76,9 @@ function addedFields<Req, Res>(
   noteVerdict(exchange, verdict)
   const before = (name: string): HeaderFields[string] | undefined => {
     const own = appended?.[name]
-    return fields[name] ?? (own === undefined ? exchange.field(name) : continued(exchange.field(name), own))
+    if (fields[name] !== undefined) return fields[name]
+    const outer = toText(exchange.field(name))
+    return own === undefined ? outer : continued(outer, own)
   }
   return reportFields(route, before, { ...provenance, verdict })
 }

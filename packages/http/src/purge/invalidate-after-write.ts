@@ -5,10 +5,14 @@ import { failureOf } from '@cattlegrid/core/extend'
 const PAUSES = [1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 180_000, 180_000]
 
 /**
- * Invalidates tags for a write that is done: its request cannot fail any more. Resolves after the first try, and never rejects. Where the store is away, it
- * tries again behind; tags that cannot be made or sent at all are told by a warning.
+ * Invalidates tags after a write that can no longer fail. Resolves after the first try, and never rejects. While the store is away, it tries
+ * again for about 10 minutes. A warning tells of tags that could not be made or sent.
  *
  * @param write names the write in a warning.
+ * @example
+ * import { invalidateAfterWrite } from '@cattlegrid/http'
+ *
+ * await invalidateAfterWrite(cache, 'The import of products', () => ['products'])
  */
 export async function invalidateAfterWrite(
   cache: Pick<Cache, 'invalidateTags' | 'runtime'>,

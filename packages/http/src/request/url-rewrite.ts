@@ -80,8 +80,15 @@ function queryIn(url: string): string | null {
 }
 
 /**
- * What a handler sees as the query of a rewritten URL: the app's own reading of that URL, never a part of an earlier reading, because parsers fold names, split,
- * rename and stop at limits. Undefined where `shown` is not the app's reading of the URL as written either: then a layer has changed it.
+ * The parsed query that a handler sees for a rewritten URL: the app's own reading of that URL. Not a part of an earlier reading, because
+ * parsers fold, split and rename names, and stop at limits. Undefined if `shown` is not the reading of the URL as written: a layer has
+ * changed it.
+ *
+ * @example
+ * import { derivedQuery } from '@cattlegrid/http'
+ * import { parse } from 'node:querystring'
+ *
+ * const query = derivedQuery(parse('id=7&utm=mail'), () => parse('id=7&utm=mail'), () => parse('id=7'))
  */
 export function derivedQuery(
   shown: object,

@@ -201,7 +201,7 @@ export function setAnswerFields(res: ServerResponse, { removed, fields, extraFie
 }
 
 /** The names of the fields that the answer sets or removes. */
-export function changedFieldNames({ fields, extraFields, removed }: Answer): readonly string[] {
+function changedFieldNames({ fields, extraFields, removed }: Answer): readonly string[] {
   return [...Object.keys(fields), ...Object.keys(extraFields ?? {}), ...removed]
 }
 

@@ -5,7 +5,15 @@ import type { Judgement } from './storable.ts'
 /** The last error that the framework got from the handler of each request. */
 const errors = processWide('passed-errors/1', () => new WeakMap<IncomingMessage, { readonly error: unknown }>())
 
-/** Call it where the framework gets an error while a handler runs: what its error handling answers is no page, whatever the status. */
+/**
+ * Call it where the framework gets an error while a handler runs. What its error handling then answers is not stored, unless the error itself
+ * names that status.
+ *
+ * @example
+ * import { notePassedError } from '@cattlegrid/http'
+ *
+ * const onError = (error: unknown): void => notePassedError(req, error)
+ */
 export function notePassedError(req: IncomingMessage, error: unknown): void {
   errors.set(req, { error })
 }

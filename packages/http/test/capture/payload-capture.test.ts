@@ -4,7 +4,6 @@ import { Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { CaptureBudget } from '../../src/capture/capture-budget.ts'
-import { ErrorFields } from '../../src/capture/error-fields.ts'
 import { PayloadCapture } from '../../src/capture/payload-capture.ts'
 import { Recorder } from '../../src/capture/recorder.ts'
 import type { Judgement } from '../../src/response/storable.ts'
@@ -20,7 +19,7 @@ function captured() {
   const recorder = new Recorder({ ...common, maxBodyBytes: 10, maxCaptureBytes: 20, captures: budget })
   const req = new IncomingMessage(new Socket())
   const res = new ServerResponse(req)
-  const response = { req, res, before: {}, errorFields: new ErrorFields(), isHijacked: () => false }
+  const response = { req, res, before: {}, isHijacked: () => false }
   return { budget, recorder, res, capture: new PayloadCapture(response, recorder) }
 }
 
