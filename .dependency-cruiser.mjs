@@ -31,7 +31,7 @@ const columns = {
     interfaces: '(?:store/(?:store|answers|process-questions|tag-expiry|refresh-quota|board)|policy/policy).ts',
   },
   redis: {
-    index: '(?:index|internal).ts',
+    index: '(?:index|redis-admin).ts',
     store: '(?:redis-store|store-parts|options|set-up-check|client-settings|inspect|questions|boards).ts',
     leases: 'leases/(?!lease-value.ts)',
     entries: 'entries/(?!record.ts)',

@@ -23,7 +23,7 @@ const shared: Project = {
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
     '^@cattlegrid/core/extend$': '<rootDir>/packages/core/src/extend.ts',
-    '^@cattlegrid/(redis)/internal$': '<rootDir>/packages/$1/src/internal.ts',
+    '^@cattlegrid/redis/admin$': '<rootDir>/packages/redis/src/redis-admin.ts',
     '^@cattlegrid/metrics/(prometheus|opentelemetry|logs)$': '<rootDir>/packages/metrics/src/$1/index.ts',
     '^@cattlegrid/express/exchange$': '<rootDir>/packages/express/src/express-request.ts',
     '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',

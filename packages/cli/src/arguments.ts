@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { InvalidOptionError } from '@cattlegrid/core'
 import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
-import { DEFAULT_NAMESPACE, urlRule } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
 import type { Target } from './connection.ts'
@@ -10,6 +9,8 @@ import { meantBy } from './other-commands.ts'
 
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
+/** That of stores that name none. */
+const DEFAULT_NAMESPACE = 'cattlegrid'
 const DEFAULT_TIMEOUT = 5000
 /** An hour, ms: long enough to look for the cause, and nobody forgets it for ever. */
 const DEFAULT_PAUSE = 3_600_000
@@ -27,10 +28,11 @@ export type CommandLine =
     })
 
 const serverRule: OptionRule<string> = {
-  accepted: urlRule.accepted,
+  accepted:
+    "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0', whose user and password are percent-encoded",
   parse(value, path) {
     const text = typeof value === 'string' ? value : ''
-    if (urlRule.parse(text) !== undefined && isServer(new URL(text))) return text
+    if (/^rediss?:\/\/./.test(text) && URL.canParse(text) && isServer(new URL(text))) return text
     if (isPage(text))
       throw new InvalidOptionError(path?.() ?? 'url', text, `${this.accepted}. The URL of a page takes no key`)
     throw new InvalidOptionError(path?.() ?? 'url', text, this.accepted)
@@ -65,7 +67,7 @@ const flagRule: OptionRule<boolean> = {
 const rules = {
   '--url': serverRule,
   '--page': pageRule,
-  '--namespace': rule.text('a text', /^/),
+  '--namespace': rule.text('1 to 128 characters without spaces and braces', /^[^{}\s\p{Surrogate}]{1,128}$/u),
   '--timeout': timeoutRule,
   '--json': flagRule,
   '--by': rule.oneOf('load-time', 'followers'),
@@ -119,11 +121,14 @@ function isPage(text: string): boolean {
   return /^https?:\/\/./i.test(text) && URL.canParse(text)
 }
 
-/** True for the URL of a server: it has no path but the number of a database, and its credentials can be decoded. */
-function isServer({ pathname, username, password }: URL): boolean {
+/**
+ * True for the URL of a server: it has no path but the number of a database, and its credentials can be decoded. A `#` or `@` behind the host is of a
+ * password that is not percent-encoded.
+ */
+function isServer({ pathname, search, hash, username, password }: URL): boolean {
   try {
     decodeURIComponent(username + password)
-    return /^\/?\d*$/.test(pathname)
+    return /^\/?\d*$/.test(pathname) && hash === '' && !search.includes('@')
   } catch {
     return false
   }

@@ -1,18 +1,10 @@
-import { type Cache, createCache, InvalidOptionError, type Store } from '@cattlegrid/core'
+import { type Cache, createCache, type Store } from '@cattlegrid/core'
 import { type Away, formatDuration, type Inspection, type Runtime } from '@cattlegrid/core/extend'
 import { type AskedProcesses, type Diagnosis, explain } from '@cattlegrid/explain'
-import {
-  inspectKey,
-  type Link,
-  type OpenLink,
-  RedisKeys,
-  type RedisStoreSetup,
-  storeOn,
-  storeSetup,
-} from '@cattlegrid/redis/internal'
+import { type RedisAdmin, redisAdmin } from '@cattlegrid/redis/admin'
 import { CommandError, reasonOf } from './command-error.ts'
 import { httpCodec } from './http-value.ts'
-import { openServer } from './server.ts'
+import { type OpenClient, openServer } from './server.ts'
 
 /** The cache that a command works on, and how long the command waits for it. */
 export interface Target {
@@ -35,30 +27,33 @@ const SHORTEST_STORE_TIMEOUT = 10
 
 /** A store behind a connection that may be dead: every call answers in time or throws a CommandError. */
 export class Connection {
-  readonly redisKeys: RedisKeys
   readonly runtime: Runtime
   readonly target: Target
-  readonly #link: Link
-  readonly #store: Store
+  readonly #admin: RedisAdmin
+  readonly #closeClient: () => void
   readonly #endsAt: number
   #asking: Asking | undefined
 
-  constructor(opened: OpenLink, setup: RedisStoreSetup, target: Target, endsAt: number) {
-    this.redisKeys = new RedisKeys(setup.namespace)
-    this.runtime = setup.runtime
-    this.#link = opened.link
-    this.#store = storeOn(opened, setup)
+  constructor({ client, close }: OpenClient, runtime: Runtime, target: Target, endsAt: number) {
+    const { namespace, timeout } = target
+    // A silent server is reported after `timeout`, before the store gives its connection up.
+    const watchdog = Math.min(60_000, Math.max(100, 3 * timeout))
+    this.#admin = redisAdmin({ client, namespace, runtime, watchdog })
+    this.#closeClient = close
+    this.runtime = runtime
     this.target = target
     this.#endsAt = endsAt
   }
 
-  /** @throws CommandError for an invalid namespace, or when the server cannot be reached. */
+  /** @throws CommandError when the server cannot be reached. */
   static async open(target: Target, runtime: Runtime): Promise<Connection> {
-    const setup = setupOf(target, runtime)
     try {
       const endsAt = runtime.elapsed() + target.timeout
-      const opening = openServer(target.url, target.timeout, runtime)
-      return new Connection(await within(opening, target, target.timeout, runtime), setup, target, endsAt)
+      const opening = openServer(target.url, target.timeout)
+      const opened = await within(opening, target, target.timeout, runtime)
+      const connection = new Connection(opened, runtime, target, endsAt)
+      await connection.within(connection.#admin.store.starting ?? Promise.resolve(), connection.timeLeft)
+      return connection
     } catch (error) {
       if (error instanceof CommandError) throw error
       throw new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
@@ -80,23 +75,33 @@ export class Connection {
     step: (store: Store) => Promise<T | Away>,
     timeout: number = this.timeLeft,
   ): Promise<Exclude<T, Away>> {
-    const answer = await this.within(step(this.#store), timeout)
+    const answer = await this.within(step(this.#admin.store), timeout)
     if (answer.kind === 'away') throw this.#refusal((answer as Away).cause)
     return answer as Exclude<T, Away>
   }
 
   /** Sends commands that are no step of a store. @throws CommandError when they are refused, or not answered in what is left of the command's time. */
-  async ask<T>(send: (link: Link) => Promise<T>): Promise<T> {
+  async ask<T>(send: (admin: RedisAdmin) => Promise<T>): Promise<T> {
     try {
-      return await this.within(send(this.#link), this.timeLeft)
+      return await this.within(send(this.#admin), this.timeLeft)
     } catch (error) {
       throw error instanceof CommandError ? error : this.#refusal(error)
     }
   }
 
+  /** The pages of a search. @throws CommandError as `ask`, for each page. */
+  async *search<Page>(begin: (admin: RedisAdmin) => AsyncGenerator<Page>): AsyncGenerator<Page> {
+    const pages = begin(this.#admin)
+    for (;;) {
+      const page = await this.ask(() => pages.next())
+      if (page.done === true) return
+      yield page.value
+    }
+  }
+
   /** The entry, the lease and the cooldown of a key. The value of an HTTP response comes as `HttpBytes`. @throws CommandError as `ask`. */
   inspect(key: string): Promise<Inspection> {
-    return this.ask((link) => inspectKey(link, this.redisKeys, key, this.runtime.now(), [httpCodec]))
+    return this.ask((admin) => admin.inspect(key, [httpCodec]))
   }
 
   /**
@@ -117,14 +122,14 @@ export class Connection {
   #openCache(): Asking {
     const { runtime } = this
     const storeTimeout = Math.max(SHORTEST_STORE_TIMEOUT, Math.ceil(this.timeLeft))
-    const cache = createCache({ store: this.#store, runtime, storeTimeout })
+    const cache = createCache({ store: this.#admin.store, runtime, storeTimeout })
     // Warnings are for the processes that serve.
     cache.on('warning', () => undefined)
     return { cache, diagnosis: explain(cache, { history: 0, hotKeys: 0 }) }
   }
 
   watch(listener: Parameters<Store['watch']>[0]): () => void {
-    return this.#store.watch(listener)
+    return this.#admin.store.watch(listener)
   }
 
   /** Rejects with a CommandError after `timeout` ms, or with the error of `answer`. */
@@ -134,26 +139,12 @@ export class Connection {
 
   /** Does not wait: a frozen server would never answer. */
   close(): void {
-    void (this.#asking?.cache.close({ drain: 0 }) ?? this.#store.close())
+    void (this.#asking?.cache.close({ drain: 0 }) ?? this.#admin.store.close())
+    this.#closeClient()
   }
 
   #refusal(cause: unknown): CommandError {
     return new CommandError(1, `${serverName(this.target)} refused: ${reasonOf(cause)}.`, hintFor(cause))
-  }
-}
-
-function setupOf({ url, namespace, timeout }: Target, runtime: Runtime): RedisStoreSetup {
-  // A silent server is reported after `timeout`, before the store gives its connection up.
-  const watchdog = Math.min(60_000, Math.max(100, 3 * timeout))
-  try {
-    return storeSetup({ url, namespace, runtime, watchdog })
-  } catch (error) {
-    if (!(error instanceof InvalidOptionError)) throw error
-    throw new CommandError(
-      2,
-      `Option '--namespace' is '${namespace}'; accepted: ${error.accepted}.`,
-      'Run cattlegrid --help.',
-    )
   }
 }
 

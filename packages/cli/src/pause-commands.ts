@@ -1,5 +1,4 @@
 import { formatDuration } from '@cattlegrid/core/extend'
-import { pauseFleet } from '@cattlegrid/redis/internal'
 import type { Command, CommandContext } from './command.ts'
 import { warnOfEmptyNamespace } from './namespaces.ts'
 import { jsonLine } from './print.ts'
@@ -28,7 +27,7 @@ export const resumeCommand: Command = {
 async function pause(context: CommandContext, duration: number): Promise<void> {
   const { connection, json, terminal } = context
   await warnOfEmptyNamespace(context)
-  const told = await connection.ask((link) => pauseFleet(link, connection.redisKeys, duration))
+  const told = await connection.ask((admin) => admin.pause(duration))
   const done = duration > 0 ? `paused   for ${formatDuration(duration)}` : 'resumed'
   terminal.out(json ? jsonLine({ paused: duration, told }) : `${done}; ${told} ${told === 1 ? 'store' : 'stores'} told`)
 }

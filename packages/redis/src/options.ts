@@ -63,7 +63,7 @@ function refusedServer(options: RedisStoreOptions | undefined, client: unknown):
 }
 
 /** The rule of a server's URL. */
-export const urlRule: OptionRule<string> = {
+const urlRule: OptionRule<string> = {
   accepted:
     "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0', whose user and password are percent-encoded (encodeURIComponent)",
   parse: (value) =>

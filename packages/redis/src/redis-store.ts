@@ -6,7 +6,7 @@ import { queueOwnMicrotask } from './microtask.ts'
 import { clearNamespace } from './entries/clear.ts'
 import { inspectKey } from './inspect.ts'
 import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
-import { awayAfter } from './link/link.ts'
+import { awayAfter, type Link } from './link/link.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
 import { probe } from './set-up-check.ts'
 import { type StoreParts, storeParts } from './store-parts.ts'
@@ -26,25 +26,32 @@ import { readTagNumbers } from './tags/tag-numbers.ts'
  * @throws InvalidOptionError for an unknown option or an invalid value.
  */
 export function redisStore(options: RedisStoreOptions): Store & { readonly questions: ProcessQuestions } {
-  const setup = storeSetup(options)
-  return detached.runInAsyncScope(() => openStore(setup))
+  return openStore(options).store
 }
 
 /** The async context of the module: the connections of a store that a request creates would keep that request's context for as long as they last. */
 const detached = new AsyncResource('cattlegrid.redis')
 
-function openStore(setup: RedisStoreSetup): RedisStore {
+/** A store, and the link over which it sends its commands. */
+export interface LinkedStore {
+  readonly store: Store & { readonly questions: ProcessQuestions }
+  readonly link: Link
+  readonly setup: RedisStoreSetup
+}
+
+/** @throws InvalidOptionError as `redisStore`. */
+export function openStore(options: RedisStoreOptions): LinkedStore {
+  const setup = storeSetup(options)
+  return detached.runInAsyncScope(() => linkStore(setup))
+}
+
+function linkStore(setup: RedisStoreSetup): LinkedStore {
   const { client, url, runtime, watchdog } = setup
   const warn = (message: string): void => store.warn(message)
   const opened =
     client === undefined ? linkToUrl(url, runtime, watchdog, warn) : linkTo(client, runtime, watchdog, warn)
   const store = new RedisStore(opened, setup)
-  return store
-}
-
-/** A store on a link that the caller has opened; the store closes it. */
-export function storeOn(opened: OpenLink, setup: RedisStoreSetup): Store {
-  return new RedisStore(opened, setup)
+  return { store, link: opened.link, setup }
 }
 
 class RedisStore implements Store {
