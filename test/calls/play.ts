@@ -3,6 +3,9 @@ import type { Cache, CacheOptions, CallOptions, ClaimedLead, Load, ManyLoad, Sto
 import { History, keysFrom, type Value } from './history.ts'
 import { KEYS, type Outer, type Plan, READS, type Scenario, SIGNALS, type Step, tagOf } from './scenario.ts'
 
+/** What `maxLoads: 'auto'` begins with, for all processes together. */
+const FIRST_LIMIT = 12
+
 /** Where a scenario is played: three caches on one store, and its time. */
 export interface Stage {
   readonly caches: readonly [Cache, Cache, Cache]
@@ -42,12 +45,18 @@ class Play {
   readonly #signals = Array.from({ length: SIGNALS }, () => new AbortController())
   #unsettled = 0
   #running = 0
+  /** Of those that followed the source. */
+  #greatestLimit = FIRST_LIMIT
 
   constructor(scenario: Scenario, stage: Stage) {
     this.#scenario = scenario
     this.#stage = stage
     this.#views = stage.caches.map((cache) => cache.with({ maxLoads: 2 }))
     for (const store of stage.stores) this.#slowDown(store)
+    for (const cache of stage.caches)
+      cache.on('load-limit', ({ limit }) => {
+        this.#greatestLimit = Math.max(this.#greatestLimit, limit)
+      })
   }
 
   get faults(): string[] {
@@ -90,7 +99,8 @@ class Play {
     await this.#stage.settle(() => cache.stats().waiting === 0)
     if (cache.stats().waiting > 0) this.faults.push(`${cache.stats().waiting} calls wait, and nobody awaits them`)
     // As many at once as there are permits: one that was not given back is missing now.
-    const count = Math.min(this.#scenario.maxLoads, 4)
+    const { maxLoads } = this.#scenario
+    const count = maxLoads === 'auto' ? 1 : Math.min(maxLoads, 4)
     let atOnce = 0
     let done = 0
     const isFull = (): boolean => atOnce === count
@@ -200,10 +210,8 @@ class Play {
   async #load(process: Outer['process'], call: Plan, key: number, greatest: number): Promise<Value> {
     this.#running += 1
     const value = this.#history.loaded(key, call.tagged)
-    const { calls, maxLoads } = this.#scenario
-    const nests = calls.some(({ inner }) => inner.length > 0)
-    // Each of the two processes has its own permits.
-    if (!nests && this.#running > 2 * maxLoads) this.faults.push(`${this.#running} loads at once`)
+    const nests = this.#scenario.calls.some(({ inner }) => inner.length > 0)
+    if (!nests && this.#running > this.#mostAtOnce) this.faults.push(`${this.#running} loads at once`)
     try {
       await this.#stage.pause(call.took)
       // A load goes on without what an inner call would have brought.
@@ -214,6 +222,12 @@ class Play {
     } finally {
       this.#running -= 1
     }
+  }
+
+  /** Each of the two processes has its own permits, or the first load before it knows the limit of both. */
+  get #mostAtOnce(): number {
+    const { maxLoads } = this.#scenario
+    return maxLoads === 'auto' ? this.#greatestLimit + 2 : 2 * maxLoads
   }
 
   async #take(step: Step): Promise<void> {

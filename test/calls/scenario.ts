@@ -41,7 +41,7 @@ export interface Step {
 }
 
 export interface Scenario {
-  readonly maxLoads: number
+  readonly maxLoads: number | 'auto'
   readonly maxWaiters: number
   readonly cyclic: boolean
   readonly swr: boolean
@@ -93,7 +93,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 export const scenarios: fc.Arbitrary<Scenario> = fc.record({
-  maxLoads: fc.constantFrom(1, 1, 2, 1000),
+  maxLoads: fc.constantFrom<Scenario['maxLoads'][]>(1, 1, 2, 1000, 'auto'),
   maxWaiters: fc.constantFrom(4, 8, 10_000),
   cyclic: fc.boolean(),
   swr: fc.boolean(),
