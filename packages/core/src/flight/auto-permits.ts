@@ -17,9 +17,10 @@ const AGAIN_EACH = 2
 const CLOSEST = 10
 /** A process counts as gone after so many times without a report. */
 const MISSED = 4
-/** The rate at which waiting loads get permits is that of about this time, ms, or of so many loads one after the other. */
-const RATED_OVER = 1000
-const RATED_LOADS = 3
+/** A queue that is younger may be a burst: no load of it is refused, ms. */
+const STANDS = 1000
+/** Weight of one load in the mean time of a load. */
+const TIME_WEIGHT = 0.1
 
 /**
  * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one source, which follows the source. A process
@@ -36,10 +37,8 @@ export class AutoPermits implements PermitSource {
   #queueBegan = 0
   /** True if a load found no permit since the last report. One in the background does not wait: nobody else tells that it is wanted. */
   #turnedAway = false
-  /** The permits that went to the queue since `#rate` was computed, and how many do in a second. */
-  #grants = 0
-  #rate = 0
-  #ratedAt = 0
+  /** The mean time of a load, ms; 0 before the first. */
+  #meanTime = 0
   /** While the store is away the process has a limit of its own. */
   readonly #alone = new Boards()
   #away = false
@@ -90,7 +89,7 @@ export class AutoPermits implements PermitSource {
     return (took, lingering) => {
       if (released) return
       released = true
-      if (took !== undefined) this.#limit.noteTime(running, took)
+      if (took !== undefined) this.#noteTime(running, took)
       if (lingering === undefined) return this.#end(running)
       // Its source still works for it. Counted at most twice as long as the load took: a loader may never return.
       const cancel = this.#runtime.schedule(() => this.#end(running), took ?? CALM)
@@ -99,6 +98,11 @@ export class AutoPermits implements PermitSource {
         this.#end(running)
       })
     }
+  }
+
+  #noteTime(running: RunningLoad, took: number): void {
+    this.#limit.noteTime(running, took)
+    this.#meanTime += this.#meanTime === 0 ? took : TIME_WEIGHT * (took - this.#meanTime)
   }
 
   #end(running: RunningLoad): void {
@@ -116,27 +120,21 @@ export class AutoPermits implements PermitSource {
       for (const load of this.#queue.keys()) if (next === undefined || load.callers >= next.callers) next = load
       if (next === undefined) return
       this.#queue.delete(next)
-      this.#grants += 1
       next.onPermit(this.#grant())
     }
   }
 
-  /** Refuses the loads whose turn could not come in time at the present rate, so that their callers learn it now. */
+  /** Refuses the loads whose turn cannot come in time, so that their callers learn it now. */
   #refuseLate(): void {
     const now = this.#runtime.elapsed()
-    const elapsed = now - this.#ratedAt
-    // Slow loads give their permits back seldom: a rate needs the time of some.
-    const over = Math.max(RATED_OVER, RATED_LOADS * this.#limit.typical)
-    const weight = 1 - Math.exp(-elapsed / over)
-    this.#rate += weight * ((1000 * this.#grants) / Math.max(elapsed, 1) - this.#rate)
-    this.#grants = 0
-    this.#ratedAt = now
-    const isRated = this.#limit.typical > 0 && now - this.#queueBegan >= over
-    if (this.#queue.size === 0 || !isRated) return
+    if (this.#queue.size === 0 || now - this.#queueBegan < STANDS) return
+    // By the time of loads, not by the rate of permits: a store that does not answer holds permits, but not for long.
+    const { share, atOnce, processes } = this.#limit
+    const each = this.#meanTime / Math.max(share, atOnce / processes)
     // In the order in which they get their permits.
     const inOrder = [...this.#queue].toReversed().toSorted(([a], [b]) => b.callers - a.callers)
     for (const [place, [load, since]] of inOrder.entries()) {
-      const wait = (1000 * (place + 1)) / this.#rate
+      const wait = (place + 1) * each
       if (now - since + wait <= load.patience) continue
       this.#queue.delete(load)
       load.refuse(wait)

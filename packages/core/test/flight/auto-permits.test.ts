@@ -147,14 +147,25 @@ describe('permits that follow a source', () => {
   it('refuse a load whose turn cannot come in time, and say when it could', async () => {
     await setLimit(1)
     const permits = join()
-    const patient = queue(permits, 1)
-    const hurried = queue(permits, 1)
-    for (const load of hurried) load.patience = 2000
-    for (const load of patient) load.callers = 9
-    permits.tryAcquirePermit(true)
-    await runtime.advance(5000)
-    expect(hurried[0]?.refusedFor).toBeGreaterThan(0)
-    expect(patient[0]?.refusedFor).toBeUndefined()
+    const running = permits.tryAcquirePermit()
+    const [hot, patient, hurried] = queue(permits, 3)
+    Object.assign(hot ?? {}, { callers: 9 })
+    Object.assign(hurried ?? {}, { patience: 2000 })
+    running?.(3000)
+    await runtime.advance(2000)
+    expect(hot?.permit).toBeDefined()
+    expect([patient, hurried].map((load) => load?.refusedFor)).toEqual([undefined, 3000])
+  })
+
+  it('refuse no load because a store that does not answer holds the permits of fast ones', async () => {
+    await setLimit(1)
+    const permits = join()
+    permits.tryAcquirePermit()?.(10)
+    permits.tryAcquirePermit()
+    const [waiting] = queue(permits, 1)
+    Object.assign(waiting ?? {}, { patience: 5000 })
+    await runtime.advance(4900)
+    expect(waiting?.refusedFor).toBeUndefined()
   })
 
   it('count a load whose loader runs on after its time-out, for as long again', async () => {
