@@ -50,7 +50,7 @@ class Search {
   readonly #format: Format
   #left = MOST_PARTS
   /** The objects and arrays around the part that is looked at. */
-  readonly #around = new Set<object>()
+  readonly #around: object[] = []
 
   constructor(format: Format) {
     this.#format = format
@@ -60,22 +60,23 @@ class Search {
   lossIn(part: unknown): string | undefined {
     this.#left -= 1
     if (this.#left < 0) return undefined
-    const isContainer = (Array.isArray(part) && nameOf(part) === 'Array') || isData(part)
-    if (!isContainer && !this.#format.keeps(part)) return ` (${nameOf(part)})`
-    return typeof part === 'object' && part !== null ? this.#lossInside(part) : undefined
+    if (typeof part !== 'object' || part === null) return this.#format.keeps(part) ? undefined : ` (${nameOf(part)})`
+    const isList = Array.isArray(part) && nameOf(part) === 'Array'
+    const isObject = !isList && isData(part)
+    return isList || isObject || this.#format.keeps(part) ? this.#lossInside(part, isObject) : ` (${nameOf(part)})`
   }
 
-  #lossInside(part: object): string | undefined {
-    if (this.#around.has(part)) return this.#format.cycles ? undefined : ' (a cycle)'
-    this.#around.add(part)
-    const loss = this.#lossInParts(part) ?? lossOfSymbol(part)
-    this.#around.delete(part)
+  #lossInside(part: object, isObject: boolean): string | undefined {
+    if (this.#around.includes(part)) return this.#format.cycles ? undefined : ' (a cycle)'
+    this.#around.push(part)
+    const loss = this.#lossInParts(part, isObject) ?? lossOfSymbol(part)
+    this.#around.pop()
     return loss
   }
 
-  #lossInParts(part: object): string | undefined {
+  #lossInParts(part: object, isObject: boolean): string | undefined {
     if (Array.isArray(part)) return this.#lossInArray(part)
-    if (isData(part)) return this.#lossInObject(part)
+    if (isObject) return this.#lossInObject(part)
     const loss = types.isMap(part) || types.isSet(part) ? this.#lossInArray([...part].flat()) : undefined
     return loss ?? lossOfMember(part)
   }
@@ -90,9 +91,9 @@ class Search {
     return undefined
   }
 
-  #lossInObject(object: Readonly<Record<string, unknown>>): string | undefined {
+  #lossInObject(object: object): string | undefined {
     for (const name of Object.keys(object)) {
-      const loss = this.lossIn(object[name])
+      const loss = this.lossIn((object as Readonly<Record<string, unknown>>)[name])
       if (loss !== undefined) return `.${name}${loss}`
     }
     return undefined
@@ -141,8 +142,7 @@ function isBuiltIn(part: object): boolean {
 }
 
 /** True for a plain object of any realm, and for one of a class without methods: nobody misses what it inherits. */
-function isData(part: unknown): part is Readonly<Record<string, unknown>> {
-  if (typeof part !== 'object' || part === null) return false
+function isData(part: object): boolean {
   let prototype: unknown = Object.getPrototypeOf(part)
   while (typeof prototype === 'object' && prototype !== null) {
     const parent: unknown = Object.getPrototypeOf(prototype)
