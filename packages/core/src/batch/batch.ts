@@ -91,7 +91,8 @@ export class Batch implements CallBatch, PermitSource {
     const loaderCall = this.#nextCall
     if (this.#unread.size > 0 || !loaderCall.ready) return
     for (const load of loaderCall.loads) if (this.#onLoaderCall.get(load)?.() === false) loaderCall.remove(load)
-    if (loaderCall.loads.size === 0) return
+    // A load that ended has given its share of the permit back, and the loader call may have begun by that.
+    if (loaderCall.loads.size === 0 || loaderCall !== this.#nextCall) return
     this.#nextCall = this.#newLoaderCall()
     void loaderCall.run(this.#loader, this.#outer)
   }

@@ -3,7 +3,7 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { PermitSource } from '../flight/permits.ts'
-import { leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
+import { closeLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { LoaderArgument } from '../claim/loader-argument.ts'
 import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
 import { storedKey } from '../options/stored-key.ts'
@@ -27,7 +27,7 @@ export class LoaderCall implements ManyLoad {
     this.#admission = admission
     this.#events = events
     this.permit = new SharedPermit(permits, () => {
-      if (this.permit.shares === 0) this.#leaveScope()
+      if (this.permit.shares === 0) this.#closeScope()
       onShareReleased()
     })
   }
@@ -76,7 +76,7 @@ export class LoaderCall implements ManyLoad {
     for (const load of this.#loads) this.#loadsByKey.set(load.key, [...(this.#loadsByKey.get(load.key) ?? []), load])
     const keys = [...this.#loadsByKey.keys()]
     const background = [...this.#loads].every((load) => load.background)
-    const scope = this.#admission.loadScope(background ? undefined : outer, keys.map(storedKey))
+    const scope = this.#admission.openLoadScope(background ? undefined : outer, keys.map(storedKey))
     this.#scope = scope
     try {
       const values = checkMap(await runInLoad(scope, async () => await loader(keys, this)))
@@ -85,7 +85,7 @@ export class LoaderCall implements ManyLoad {
     } catch (error) {
       this.#values.reject(error)
     } finally {
-      this.#leaveScope()
+      this.#closeScope()
     }
   }
 
@@ -99,8 +99,8 @@ export class LoaderCall implements ManyLoad {
   }
 
   /** Its loads may end before the loader does, at `loadTimeout`. */
-  #leaveScope(): void {
-    if (this.#scope !== undefined) leaveLoadScope(this.#scope)
+  #closeScope(): void {
+    if (this.#scope !== undefined) closeLoadScope(this.#scope)
     this.#scope = undefined
   }
 

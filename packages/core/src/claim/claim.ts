@@ -41,6 +41,8 @@ class FlightRun implements FlightStep {
   #changes = 0
   /** The last call that had begun when the present step was sent: the step's answer counts for that call and earlier ones; joiners that began later read again. */
   #answersUntil = 0
+  /** The moment at which the last acquire was sent. */
+  #askedAt = 0
   /** The moment from which `storeTimeout` counts: steps without a wait between them share one `storeTimeout`. Undefined for a background flight, whose steps have one each. */
   #storeTimeoutFrom: number | undefined
   /** True once it has waited for another flight's lease. */
@@ -83,9 +85,12 @@ class FlightRun implements FlightStep {
       // the flight reads first, and then asks for its permit again.
       for (;;) {
         // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-        const permitted = await this.#permit.acquireFor(this.#flight)
-        if (permitted.kind === 'acquired') await this.#acquireAndHandle(read)
-        else if (permitted.kind === 'refused') settleWithoutPermit(this.#flight, permitted)
+        const acquiring = this.#permit.acquireFor(this.#flight)
+        const permitted = acquiring instanceof Promise ? await acquiring : acquiring
+        if (permitted.kind === 'acquired') {
+          const answer = await this.#ask(read)
+          if (answer !== undefined) await this.#handle(answer, read)
+        } else if (permitted.kind === 'refused') settleWithoutPermit(this.#flight, permitted)
         if (this.#flight.settled) return
         // Unsettled after `changed`, after a wait for the lease, or after a wait for the permit: read again. Meanwhile another process may
         // have loaded the key, or an invalidation may have voided what was read.
@@ -96,7 +101,8 @@ class FlightRun implements FlightStep {
     } catch (error) {
       settleBroken(this.#flight, error)
     } finally {
-      await this.#dispose()
+      const ending = this.#dispose()
+      if (ending !== undefined) await ending
     }
   }
 
@@ -108,22 +114,19 @@ class FlightRun implements FlightStep {
     return this.#refreshPermit?.end()
   }
 
-  async #acquireAndHandle(read: Read): Promise<void> {
-    if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
+  /** Asks for the lease. Undefined once the flight has ended without. */
+  #ask(read: Read): Acquire | Promise<Acquire | undefined> | undefined {
+    if (read.kind === 'away') return read
     // The store is away, and the outage store may keep no copy: without this, detached flights of the key would load one after another.
-    if (read.away !== undefined && !this.#takeJoinablePlace()) return settleAbandoned(this.#flight, 'away')
-    if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
-      return settleAbandoned(this.#flight, 'over-budget')
-    const askedAt = this.#services.runtime.elapsed()
-    this.#answersUntil = lastCall()
-    const answer = await this.#acquire(read)
-    if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
-    const entry = read.kind === 'found' ? read.entry : undefined
-    const leads = answer.kind === 'lead' && entry !== undefined
-    await this.#handle(
-      answer,
-      leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#storeTimeoutFrom) : entry,
-    )
+    if (read.away !== undefined && !this.#takeJoinablePlace()) settleAbandoned(this.#flight, 'away')
+    else return this.#refreshPermit === undefined ? this.#acquire(read) : this.#askWithin(this.#refreshPermit, read)
+    return undefined
+  }
+
+  async #askWithin(permit: RefreshPermit, read: Exclude<Read, Away>): Promise<Acquire | undefined> {
+    if (await permit.acquire()) return await this.#acquire(read)
+    settleAbandoned(this.#flight, 'over-budget')
+    return undefined
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
@@ -149,6 +152,8 @@ class FlightRun implements FlightStep {
   }
 
   #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
+    this.#askedAt = this.#services.runtime.elapsed()
+    this.#answersUntil = lastCall()
     const { storedKey, settings } = this.#call
     const { background } = this.#flight
     return this.#services.store.acquire(storedKey, {
@@ -162,23 +167,22 @@ class FlightRun implements FlightStep {
   }
 
   /** Skips an answer that a notice may have overtaken: no later notice would report the end of its mark. A background flight gets no notices, so it skips all. */
-  #noteUnshareable(answer: Acquire, askedAt: number): void {
-    if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
-    this.#coordinator.known.markUnshareable(this.#call.storedKey, answer.remaining, askedAt)
+  #noteUnshareable({ share, remaining }: Acquire & { kind: 'uncacheable' }): void {
+    if (share || this.#waiter?.noticed !== false) return
+    this.#coordinator.known.markUnshareable(this.#call.storedKey, remaining, this.#askedAt)
   }
 
   /**
    * Acts on the store's answer: "What the acquire answers" in docs/architecture.md has every case. Unless that
    * settles the flight, it reads and acquires again.
    */
-  #handle(answer: Acquire, entry: Entry | undefined): Promise<void> | void {
+  #handle(answer: Acquire, read: Read): Promise<void> | void {
     const flight = this.#flight
+    const entry = read.kind === 'found' ? read.entry : undefined
     if (flight.stopReason !== undefined) return this.#giveUp(answer, flight.stopReason)
     switch (answer.kind) {
       case 'lead':
-        this.#refreshPermit?.use()
-        this.#emitLead(answer.lease)
-        return lead(flight, this.#call, answer.lease, this.#permit, entry, this.#services)
+        return entry === undefined ? this.#lead(answer.lease, undefined) : this.#leadFrom(answer, entry)
       case 'held':
         return this.#follow(answer, entry)
       case 'changed':
@@ -186,6 +190,7 @@ class FlightRun implements FlightStep {
       case 'cooling':
         return this.#settleCooling(answer, entry)
       case 'uncacheable':
+        if (read.kind !== 'away' && read.away === undefined) this.#noteUnshareable(answer)
         // Unshareable: each caller loads alone. Shareable: one load without a lease, for all.
         if (!answer.share && !flight.background)
           return flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
@@ -194,8 +199,21 @@ class FlightRun implements FlightStep {
         this.#suppressRefresh(entry, answer.remaining)
         return loadUnleased(flight, this.#call, 'held-off', this.#services, this.#permit)
       case 'away':
-        return this.#loadWithoutStore('acquire', answer)
+        return this.#loadWithoutStore(read === answer ? 'read' : 'acquire', answer)
     }
+  }
+
+  /** Leads with the entry as it is at the grant of the lease. */
+  async #leadFrom(answer: Acquire & { kind: 'lead' }, entry: Entry): Promise<void> {
+    const atGrant = await entryAtGrant(entry, answer.lease, this.#services, this.#storeTimeoutFrom)
+    const { stopReason } = this.#flight
+    await (stopReason === undefined ? this.#lead(answer.lease, atGrant) : this.#giveUp(answer, stopReason))
+  }
+
+  #lead(lease: Lease, entry: Entry | undefined): Promise<void> {
+    this.#refreshPermit?.use()
+    this.#emitLead(lease)
+    return lead(this.#flight, this.#call, lease, this.#permit, entry, this.#services)
   }
 
   #emitLead({ token, attempts }: Lease): void {

@@ -31,7 +31,7 @@ export function lead(
   entry: Entry | undefined,
   services: EngineServices,
 ): Promise<void> {
-  const replaced = replacedEntry(services, call, entry, services.runtime.now())
+  const replaced = replacedEntry(services, call, entry)
   return new LeasedLoad(flight, call, lease, permit, services).run(replaced)
 }
 
@@ -145,7 +145,7 @@ class LeasedLoad {
     this.#flight.settleOwnerAndEarly(result)
     const answered = await committing
     const answer: Commit = answered.kind === 'refused' ? this.#term.refusalOf(answered) : answered
-    this.#emitCommit(answer, entry, runtime.elapsed() - sentAt)
+    this.#emitCommit(answer, entry, sentAt)
     return this.#settleCommit(answer, result)
   }
 
@@ -158,13 +158,14 @@ class LeasedLoad {
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'abandoned', why: 'unleased' })
   }
 
-  #emitCommit(answer: Commit, { ttl, tags }: NewEntry, took: number): void {
-    const { events } = this.#services
+  #emitCommit(answer: Commit, { ttl, tags }: NewEntry, sentAt: number): void {
+    const { events, runtime } = this.#services
     const { key, id: flight } = this.#flight
     if (answer.kind === 'refused' && events.hasListeners('refused'))
-      events.emit('refused', { ...this.#ids, why: answer.why, took })
+      events.emit('refused', { ...this.#ids, why: answer.why, took: runtime.elapsed() - sentAt })
     if (answer.kind !== 'stored') return
-    if (events.hasListeners('commit')) events.emit('commit', { ...this.#ids, tags, ttl, took })
+    if (events.hasListeners('commit'))
+      events.emit('commit', { ...this.#ids, tags, ttl, took: runtime.elapsed() - sentAt })
     if (this.#renewalRefused) events.emit('violation', { key, flight, what: 'commit-after-loss' })
   }
 

@@ -9,7 +9,7 @@ import { LoadTimeoutError } from '../errors.ts'
 import { HANDED_OVER, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
 import { type LoadControls, LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
-import { currentLoadScope, leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
+import { closeLoadScope, currentLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { checkOptions } from '../option-rules/check-options.ts'
 import { booleanRule, durationRule, textRule } from '../option-rules/option-rules.ts'
 import type { OptionRules } from '../option-rules/option-rule.ts'
@@ -23,6 +23,12 @@ export type LoadResult =
   | { readonly kind: 'error'; readonly error: unknown }
   /** The cache was closed; or nobody waited any more when the loader call of the batch began; or the holder of a claim gave it up. */
   | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' | 'handed-over' }
+
+/** `took`: the time from the call of the loader, ms; 0 if it was not called. */
+export interface LoadEnd {
+  readonly result: LoadResult
+  readonly took: number
+}
 
 const HANDED_OVER_RESULT: LoadResult = { kind: 'abandoned', why: 'handed-over' }
 
@@ -52,7 +58,9 @@ export class LoadRun implements FlightStep, LoadControls {
   /** Undefined until the load is stopped. */
   #stopped: { readonly reason: unknown } | undefined
   #stopListeners: StopListener[] | undefined
-  readonly #result = new Deferred<LoadResult>()
+  readonly #ending = new Deferred<LoadEnd>()
+  #scope: LoadScope | undefined
+  #load: Load<never> | undefined
   #beganAt: number | undefined
   #cancelTimeout: CancelTimer = () => undefined
   #ended = false
@@ -100,62 +108,52 @@ export class LoadRun implements FlightStep, LoadControls {
     this.requestStop(reason)
   }
 
-  /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. `took` in ms from that call. */
-  async run(
-    flight: Flight,
-    replaced: Entry | undefined,
-    leased: boolean,
-  ): Promise<{ readonly result: LoadResult; readonly took: number }> {
+  /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. */
+  run(flight: Flight, replaced: Entry | undefined, leased: boolean): Promise<LoadEnd> {
     const { storedKey: key, batch } = this.#call
     const { runtime, events, admission, activity } = this.#services
     const { background } = flight
     warnOfObjectIn(key, events)
     warnOfMissingIn([key], events)
     activity.loading += 1
-    flight.beginLoad(runtime.elapsed())
+    const now = runtime.elapsed()
+    flight.beginLoad(now)
+    // The call that triggered a background load does not wait for it, so it is not inside that call's load.
+    const scope = admission.openLoadScope(background ? undefined : currentLoadScope(), [key])
+    this.#scope = scope
     flight.setStep(this)
     if (events.hasListeners('load'))
       events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })
-    // The call that triggered a background load does not wait for it, so it is not inside that call's load.
-    const scope = admission.loadScope(background ? undefined : currentLoadScope(), [key])
     const load = this.#makeLoad(replaced, { background, leased })
-    if (batch === undefined) this.#startTimeout()
+    this.#load = load
+    if (batch === undefined) this.#startTimeout(now)
     else batch.onLoad(load, () => this.#startTimeoutUnlessStopped(flight))
-    this.#callLoader(scope, load)
-    const result = await this.#result.promise
-    leaveLoadScope(scope)
-    activity.loading -= 1
-    batch?.onLoadEnd(load)
-    this.#cancelTimeout()
-    const took = this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt
-    // Before the store is asked to end the lease: that step needs no permit. An error may have been fast for any reason.
-    this.#permit.release(result.kind === 'value' || this.#timedOut ? took : undefined, this.#loader)
-    return { result, took }
+    this.#loader = this.#callLoader(scope, load)
+    return this.#ending.promise
   }
 
   /** Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader is called: the load must not pay for the reads of other keys. */
-  #startTimeout(): void {
-    const { runtime } = this.#services
-    this.#beganAt = runtime.elapsed()
-    this.#cancelTimeout = runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
+  #startTimeout(now: number): void {
+    this.#beganAt = now
+    this.#cancelTimeout = this.#services.runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
   }
 
-  #callLoader(scope: LoadScope, load: Load<never>): void {
+  async #callLoader(scope: LoadScope, load: Load<never>): Promise<void> {
     const { loader } = this.#call
-    // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
-    this.#loader = runInLoad(scope, async () => await loader(load)).then(
-      (value) => this.#endLoader(value === HANDED_OVER ? HANDED_OVER_RESULT : { kind: 'value', value }),
-      (error: unknown) => this.#endLoader({ kind: 'error', error }),
-    )
-  }
-
-  #endLoader(result: LoadResult): void {
+    let result: LoadResult
+    try {
+      // Resolved inside the scope: a lazy thenable begins its work by that, which belongs to the load.
+      const value = await runInLoad(scope, () => Promise.resolve(loader(load)))
+      result = value === HANDED_OVER ? HANDED_OVER_RESULT : { kind: 'value', value }
+    } catch (error) {
+      result = { kind: 'error', error }
+    }
     this.#loader = undefined
     this.#end(result)
   }
 
   #startTimeoutUnlessStopped({ stopReason }: Flight): boolean {
-    if (stopReason === undefined) this.#startTimeout()
+    if (stopReason === undefined) this.#startTimeout(this.#services.runtime.elapsed())
     else this.#end({ kind: 'abandoned', why: stopReason })
     return stopReason === undefined
   }
@@ -168,9 +166,19 @@ export class LoadRun implements FlightStep, LoadControls {
     this.#end({ kind: 'error', error })
   }
 
+  /** Only the first end counts. */
   #end(result: LoadResult): void {
+    if (this.#ended) return
     this.#ended = true
-    this.#result.resolve(result)
+    const { runtime, activity } = this.#services
+    if (this.#scope !== undefined) closeLoadScope(this.#scope)
+    activity.loading -= 1
+    if (this.#load !== undefined) this.#call.batch?.onLoadEnd(this.#load)
+    this.#cancelTimeout()
+    const took = this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt
+    // Before the store is asked to end the lease: that step needs no permit. An error may have been fast for any reason.
+    this.#permit.release(result.kind === 'value' || this.#timedOut ? took : undefined, this.#loader)
+    this.#ending.resolve({ result, took })
   }
 
   #makeLoad(replaced: Entry | undefined, mode: LoadMode): Load<never> {

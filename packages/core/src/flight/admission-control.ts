@@ -2,7 +2,7 @@ import type { Outcome } from '../load.ts'
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
 import { Awaited, type Awaiters } from './awaited.ts'
-import { isInsideLoadOf, type LoadScope, newLoadScope, recordWait, throwIfInside } from './reentrancy.ts'
+import { isInsideLoadOf, LoadOwner, type LoadScope, openLoadScope, recordWait, throwIfInside } from './reentrancy.ts'
 
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
@@ -12,6 +12,7 @@ export interface SharedWaiter {
 /** Enforces `maxWaiters` and `maxWaitersPerKey` in this process, and rejects a load that would wait for itself. */
 export class AdmissionControl {
   readonly #limits: AdmissionLimits
+  readonly #loads = new LoadOwner()
   #waiters = 0
 
   constructor(limits: AdmissionLimits) {
@@ -23,19 +24,19 @@ export class AdmissionControl {
     return this.#waiters
   }
 
-  /** The scope of a loader of `keys` of this cache. `outer`: that of the loader that began it. */
-  loadScope(outer: LoadScope | undefined, keys: readonly string[]): LoadScope {
-    return newLoadScope(outer, this, keys)
+  /** Opens the scope of a loader of `keys` of this cache. `outer`: that of the loader that began it. */
+  openLoadScope(outer: LoadScope | undefined, keys: readonly string[]): LoadScope {
+    return openLoadScope(outer, this.#loads, keys)
   }
 
   /** True when the current code runs inside a load of this cache. */
   isInsideLoad(): boolean {
-    return isInsideLoadOf(this)
+    return isInsideLoadOf(this.#loads)
   }
 
   /** @throws ReentrantLoadError when a load of `key` for one caller alone would begin inside a load of that key. */
   checkLoadAlone(key: string): void {
-    throwIfInside(this, key)
+    throwIfInside(this.#loads, key)
   }
 
   /**
@@ -49,7 +50,7 @@ export class AdmissionControl {
     const { maxWaiters, maxWaitersPerKey } = this.#limits
     if ((!alreadyCounted && this.#waiters >= maxWaiters) || flight.countedCallers >= maxWaitersPerKey) return undefined
     if (!alreadyCounted) this.#waiters += 1
-    const removeWait = awaiters?.beginWait({ owner: this, key: flight.key })
+    const removeWait = awaiters?.beginWait({ owner: this.#loads, key: flight.key })
     // The usual case: all callers of a herd share this one function.
     if (sharedWaiter === undefined && removeWait === undefined) return this.#removeWaiter
     if (sharedWaiter !== undefined) sharedWaiter.waiting += 1
@@ -70,20 +71,20 @@ export class AdmissionControl {
 
   #awaitOutcome(flight: Flight, scope: LoadScope, refuse: (error: unknown) => void): void {
     if (flight.settled) return
-    const wait = { owner: this, key: flight.key }
+    const wait = { owner: this.#loads, key: flight.key }
     try {
       recordWait(scope, wait)
     } catch (error) {
       return refuse(error)
     }
     if (this.isInsideLoad()) flight.skipQueue()
-    void flight.outcome.then(() => scope.waits.delete(wait))
+    void flight.outcome.then(() => scope.waits?.delete(wait))
   }
 
   /** Whether the call is awaited is not known yet, so it gives its permit away in either case. */
   #admitNested(flight: Flight, awaiters: Awaiters | undefined): () => void {
     flight.markNested()
-    const removeWait = awaiters?.beginWait({ owner: this, key: flight.key })
+    const removeWait = awaiters?.beginWait({ owner: this.#loads, key: flight.key })
     return () => {
       flight.unmarkNested()
       removeWait?.()

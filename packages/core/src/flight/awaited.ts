@@ -17,7 +17,7 @@ export class Awaiters {
     for (const awaiter of this.#awaiters) this.#record(awaiter, wait)
     return () => {
       this.#waits.delete(wait)
-      for (const { scope } of this.#awaiters) scope.waits.delete(wait)
+      for (const { scope } of this.#awaiters) scope.waits?.delete(wait)
     }
   }
 
@@ -34,7 +34,7 @@ export class Awaiters {
       recordWait(awaiter.scope, wait)
     } catch (error) {
       this.#awaiters.delete(awaiter)
-      for (const recorded of this.#waits) awaiter.scope.waits.delete(recorded)
+      for (const recorded of this.#waits) awaiter.scope.waits?.delete(recorded)
       awaiter.refuse(error)
     }
   }

@@ -136,10 +136,9 @@ export function judge(
 
 /** The entry that a load replaces, if it may still be served: the loader gets it as `load.stale`. For a forced refresh it may be fresh. */
 export function replacedEntry(
-  { freshness }: EngineServices,
+  { freshness, runtime }: EngineServices,
   { settings }: Call,
   entry: Entry | undefined,
-  now: number,
 ): Entry | undefined {
-  return entry === undefined || freshness.judge(entry, now, settings) === 'gone' ? undefined : entry
+  return entry === undefined || freshness.judge(entry, runtime.now(), settings) === 'gone' ? undefined : entry
 }

@@ -40,12 +40,12 @@ export class FlightJoiner {
     this.#coordinator = coordinator
   }
 
-  async joinOrStart(
+  joinOrStart(
     call: Call,
     storeRead: TimedRead,
     fallback: Entry | undefined,
     state: CallState,
-  ): Promise<Served | undefined> {
+  ): Served | undefined | Promise<Served | undefined> {
     const { events, admission, runtime } = this.#services
     const { storedKey: key } = call
     const joined = this.#coordinator.flights.joinable(key)
@@ -67,7 +67,7 @@ export class FlightJoiner {
     else if (events.hasListeners('join')) events.emit('join', { key, call: state.id, flight: flight.id })
     // Only now has the flight asked for its share of the batch's permit, for which the loader call waits.
     call.batch?.onRead(call.requestedKey)
-    return this.#serve(await waiting, part)
+    return waiting.then((result) => this.#serve(result, part))
   }
 
   /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */
@@ -129,16 +129,15 @@ export class FlightJoiner {
 
   #serve(result: Settled, part: Participation): Served | undefined | Promise<Served | undefined> {
     const { call, flight, ownFlight, state } = part
-    const now = this.#services.runtime.now()
+    if (result.kind === 'loaded') return serveLoaded(result.value, result.freshFor, state, ownFlight)
     this.#spendBudget(result, part)
+    const now = this.#services.runtime.now()
     switch (result.kind) {
       case 'retry':
         state.reElected = true
         return undefined
       case 'load-alone':
         return this.loadAlone(call, part.fallback, state, 'uncacheable')
-      case 'loaded':
-        return serveLoaded(result.value, result.freshFor, state, ownFlight)
       case 'absent':
         return call.batch && serveLoaded(ABSENT, 0, state, ownFlight)
       case 'found':

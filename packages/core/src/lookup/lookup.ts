@@ -125,7 +125,7 @@ export class Lookups {
 
   /** The first read, which serves most calls: no async function, since each costs a hit in Redis one more promise (`bench -- versus`). */
   #answer<T>(call: Call, state: CallState, finish: Finish<T>): Promise<T> {
-    if (this.#coordinator.paused || this.#maySkipStore(call)) return this.#load(call, state, undefined, finish)
+    if (this.#coordinator.paused || this.#maySkipStore(call, state)) return this.#load(call, state, undefined, finish)
     return this.#read(call, (read) => {
       const served = this.#serve(call, state, read)
       return served === undefined ? this.#load(call, state, read, finish) : finish(served)
@@ -153,8 +153,8 @@ export class Lookups {
    * True when the key is known to be unshareable: the call then loads alone without asking the store. Not while loads queue for a permit:
    * calls that ask the store join one flight, which takes one place in the queue.
    */
-  #maySkipStore({ storedKey, permits }: Call): boolean {
-    return this.#coordinator.known.isUnshareable(storedKey, this.#services.runtime.elapsed()) && permits.permitAvailable
+  #maySkipStore({ storedKey, permits }: Call, { startedAt }: CallState): boolean {
+    return this.#coordinator.known.isUnshareable(storedKey, startedAt) && permits.permitAvailable
   }
 
   #read<T>({ storedKey, settings }: Call, onRead: (read: Read) => T | Promise<T>): Promise<T> {
@@ -182,7 +182,7 @@ export class Lookups {
   }
 
   /** Claims the key: joins its flight or starts one, and waits. Undefined if that brings nothing for this call. */
-  #claim(call: Call, state: CallState, read: Read): Promise<Served | undefined> {
+  #claim(call: Call, state: CallState, read: Read): Served | undefined | Promise<Served | undefined> {
     this.#noteMiss(call, state)
     const fallback = state.verdict === 'if-error' && read.kind === 'found' ? read.entry : undefined
     if (fallback !== undefined) state.foundStale = true

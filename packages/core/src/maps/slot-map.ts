@@ -64,7 +64,12 @@ export class SlotMap<V> {
 
   /** Moves the others to a new Map, to which no old table links. */
   #dropEmptySlots(): void {
-    this.#slots = new Map([...this.#slots].filter(([, { value }]) => value !== undefined))
+    const kept = new Map<string, Slot<V>>()
+    // No iterator: it allocates a pair for each slot.
+    this.#slots.forEach((slot, key) => {
+      if (slot.value !== undefined) kept.set(key, slot)
+    })
+    this.#slots = kept
     this.#deletions = 0
   }
 }

@@ -16,7 +16,7 @@ class Scopes {
  * One storage for both kinds, and for all copies of this package: for each storage that is enabled, Node 20 and 22 do the same work again at every promise of
  * the process, and a copy with its own would not see inside which load of another one its code runs.
  */
-const shared = processWide('scopes/1', () => ({ storage: new AsyncLocalStorage<Scopes>(), opened: 0 }))
+const shared = processWide('scopes/2', () => ({ storage: new AsyncLocalStorage<Scopes>(), opened: 0 }))
 const { storage } = shared
 
 /** Announces a scope, which may be entered any number of times until it is closed. */

@@ -69,7 +69,7 @@ export class EntryTable {
 
   /** Keeps the live entry, and replaces the state beside it by a lease. */
   setLease(key: string, lease: LeaseState): void {
-    this.setState(key, undefined)
+    if (this.#records.peek(key)?.state !== undefined) this.setState(key, undefined)
     this.#leases.set(key, lease)
   }
 
