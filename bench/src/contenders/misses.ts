@@ -1,5 +1,6 @@
 import { openWith } from './cattlegrid.ts'
 import type { Open } from './contender.ts'
+import { openScoped } from './lru-cache-fetch.ts'
 import { connected } from './node-redis.ts'
 import { peers } from './peers.ts'
 
@@ -36,6 +37,8 @@ const readLockWrite: Open = async ({ load, ttl, redis = '', namespace }) => {
 }
 
 export const SHARED_PROMISE = 'a promise in a Map'
+/** What a miss must do on top of lru-cache `fetch` so that its loader may ask the cache again, and may not hang. */
+export const SCOPED_FETCH = 'lru-cache fetch, scope, time-out'
 export const READ_LOCK_WRITE = 'GET, SET NX, SET'
 export const OURS = 'getOrSet'
 
@@ -45,11 +48,12 @@ const named = ['lru-cache fetch', 'cache-manager', 'cacheable', 'bentocache']
 export const contenders: Readonly<Record<string, () => Promise<Open>>> = {
   [SHARED_PROMISE]: async () => promisesInMap,
   [READ_LOCK_WRITE]: async () => readLockWrite,
+  [SCOPED_FETCH]: async () => openScoped,
   [OURS]: async () => openWith({}),
   'getOrSet, explained': async () => openWith({ explained: true }),
   ...Object.fromEntries(named.map((name) => [name, async () => (await peers[name]?.())?.open ?? promisesInMap])),
 }
 
 const inProcess = Object.keys(contenders).filter((name) => name !== READ_LOCK_WRITE)
-const inRedis = Object.keys(contenders).filter((name) => name !== SHARED_PROMISE && name !== 'lru-cache fetch')
+const inRedis = Object.keys(contenders).filter((name) => name !== SHARED_PROMISE && !name.startsWith('lru-cache'))
 export const places = { process: inProcess, redis: inRedis } as const
