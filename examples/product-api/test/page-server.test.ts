@@ -5,6 +5,7 @@ import { servePage, type PageServer } from '../src/demo/live/page-server.ts'
 
 let server: PageServer
 let pressed: number
+const flush = { shown: undefined, onChange: () => () => undefined }
 
 beforeEach(async () => {
   pressed = 0
@@ -16,6 +17,7 @@ beforeEach(async () => {
   server = await servePage({
     show: { ticks: [], onTick: () => () => undefined },
     board,
+    flush,
     port: 0,
     explain: async () => undefined,
   })
@@ -89,6 +91,7 @@ describe('the server of the page', () => {
     const other = await servePage({
       show: { ticks: [], onTick: () => () => undefined },
       board: new ActionBoard([], () => 0),
+      flush,
       port,
       explain: async () => undefined,
     })

@@ -85,7 +85,7 @@ onChromium('the page of the demo', () => {
     await page.locator('[data-action=expire]').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    const actions = page.locator('[data-action]')
+    const actions = page.locator('#buttons [data-action]')
     for (const button of await actions.all()) {
       await page.keyboard.press('Tab')
       expect(await button.evaluate((shown) => shown === shown.ownerDocument.activeElement)).toBe(true)
@@ -104,7 +104,9 @@ onChromium('the page of the demo', () => {
     await page.setViewportSize({ width: 1280, height: 720 })
     for (const scrolled of ['0', 'document.body.scrollHeight']) {
       await page.evaluate(`window.scrollTo(0, ${scrolled})`)
-      const boxes = await Promise.all((await page.locator('[data-action]').all()).map((button) => button.boundingBox()))
+      const boxes = await Promise.all(
+        (await page.locator('#buttons [data-action]').all()).map((button) => button.boundingBox()),
+      )
       for (const box of boxes) expect([box?.x, box?.y].map((at) => at !== undefined && at >= 0)).toEqual([true, true])
       expect(Math.max(...boxes.map((box) => (box?.y ?? Infinity) + (box?.height ?? 0)))).toBeLessThanOrEqual(720)
     }
@@ -221,6 +223,17 @@ onChromium('the page of the demo', () => {
       const served = await figure('cattlegrid', 'expiries')
       await until(async () => (await figure('cattlegrid', 'expiries')) > served)
     })
+  })
+
+  test('flushes everything: with the limit more calls have an answer in time, and the source has a shorter queue', async () => {
+    const [line] = await Promise.all([press('flush'), page.locator('#flush-charts canvas').nth(1).waitFor()])
+    const told = /cattlegrid: (\d+) % .* at most (\d+) loads.* maxLoads: false: (\d+) % .* at most (\d+) loads/.exec(
+      line,
+    )
+    const [good = 0, queued = 0, goodWithout = 0, queuedWithout = 0] = told?.slice(1).map(Number) ?? []
+    expect(good).toBeGreaterThan(goodWithout)
+    expect(queued).toBeLessThan(queuedWithout)
+    expect(line).toContain(await page.locator('#flush-told').innerText())
   })
 
   test('draws each failure of the lock-lab, with the step that breaks marked', async () => {

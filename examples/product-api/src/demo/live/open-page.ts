@@ -13,6 +13,7 @@ import { ActionBoard } from './action-board.ts'
 import { Conditions } from './conditions.ts'
 import { entryActions } from './entry-actions.ts'
 import { percentile } from './figures.ts'
+import { Flush } from './flush.ts'
 import { servePage } from './page-server.ts'
 import { processActions } from './process-actions.ts'
 import { redisActions } from './redis-actions.ts'
@@ -73,8 +74,9 @@ export async function openPage(
   cleanup.defer(() => Promise.race([pool.end(), sleep(POOL_GRACE_MS)]))
   const conditions = new Conditions(pool)
   await conditions.create()
+  const flush = new Flush({ redisUrl: redis.url, onSpawn: cleanup.defer })
   const actions = [...entryActions(show, conditions), ...processActions(show, conditions), ...redisActions(show, redis)]
-  const board = new ActionBoard(actions, () => show.seconds, options.hold)
+  const board = new ActionBoard([...actions, flush.action], () => show.seconds, options.hold)
   cleanup.defer(async () => board.close())
   cleanup.defer(() => show.stopTraffic())
   await show.warmUp()
@@ -82,6 +84,7 @@ export async function openPage(
   const { url, atWantedPort, close } = await servePage({
     show,
     board,
+    flush,
     port: options.port,
     explain: () => show.explain(),
   })

@@ -6,6 +6,7 @@ import { folkloreFailures } from '@cattlegrid/example-lock-lab'
 import type { Explanation } from '@cattlegrid/explain'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { ActionBoard } from './action-board.ts'
+import type { Flush } from './flush.ts'
 import type { Show, Tick } from './show.ts'
 
 export interface PageServer {
@@ -18,6 +19,7 @@ export interface PageServer {
 export interface PageOptions {
   readonly show: Pick<Show, 'ticks' | 'onTick'>
   readonly board: ActionBoard
+  readonly flush: Pick<Flush, 'shown' | 'onChange'>
   /** Of the key of cattlegrid's side. */
   readonly explain: () => Promise<Explanation | undefined>
   /** The port to try first: if it is taken, any free one. */
@@ -48,6 +50,7 @@ const FILES = new Map<string, File>([
     'sides',
     'cards',
     'charts',
+    'flush',
     'buttons',
     'log',
     'lock-lab',
@@ -133,8 +136,8 @@ function serveFiles(app: FastifyInstance, token: string): void {
     app.get(path, async (_request, reply) => await reply.type(`${type}; charset=utf-8`).send(await readFile(at)))
 }
 
-/** Server-Sent Events: the seconds so far, then each second as it comes, and the buttons whenever one changes. */
-function stream({ show, board }: PageOptions, request: FastifyRequest, reply: FastifyReply): void {
+/** Server-Sent Events: the seconds so far, then each second as it comes; the buttons and the flushed fleets whenever one changes. */
+function stream({ show, board, flush }: PageOptions, request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack()
   const { raw } = reply
   raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
@@ -145,8 +148,10 @@ function stream({ show, board }: PageOptions, request: FastifyRequest, reply: Fa
     sendBoard()
   }
   const sendBoard = (): void => send('actions', { actions: board.list(), log: board.log })
+  const sendFlush = (): void => void (flush.shown !== undefined && send('flush', flush.shown))
   send('history', show.ticks)
   sendBoard()
-  const ends = [show.onTick(sendTick), board.onChange(sendBoard)]
+  sendFlush()
+  const ends = [show.onTick(sendTick), board.onChange(sendBoard), flush.onChange(sendFlush)]
   request.raw.once('close', () => ends.forEach((end) => end()))
 }

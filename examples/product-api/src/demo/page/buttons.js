@@ -1,11 +1,11 @@
 import { element } from './element.js'
 
-/** A button for each action. Returns a function that shows their state. */
-export function createButtons(root, onFailure) {
+/** A button for each action, in the root for its id. Returns a function that shows their state. */
+export function createButtons(rootOf, onFailure) {
   const buttons = new Map()
   return (actions) => {
     for (const action of actions) {
-      const button = buttons.get(action.id) ?? addButton(root, action, onFailure)
+      const button = buttons.get(action.id) ?? addButton(rootOf(action.id), action, onFailure)
       buttons.set(action.id, button)
       button.show(action)
     }

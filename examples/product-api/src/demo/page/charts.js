@@ -23,42 +23,52 @@ const CHARTS = [
 export function createCharts() {
   const ticks = []
   const marks = new Set()
-  const create = () => CHARTS.map((chart) => createChart(chart, marks))
-  let charts = create()
-  const draw = () => charts.forEach((chart) => chart.draw(ticks))
-  document.getElementById('legend').append(...SIDES.map(legendOf))
-  // The canvas does not follow the reader's choice of light or dark by itself.
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    charts.forEach((chart) => chart.remove())
-    charts = create()
-    draw()
-  })
+  const draw = drawnCharts(CHARTS, { lines: SIDES, legend: 'legend', since: 'the start', marks })
   return {
     add: (added) => {
       ticks.push(...added)
       ticks.splice(0, ticks.length - KEPT_SECONDS)
-      draw()
+      draw(ticks)
     },
     mark: (seconds) => seconds.forEach((second) => marks.add(second)),
   }
 }
 
-function createChart({ root, figure, title, unit, log = false }, marks) {
+/** Charts with the same lines, a sample for each of which is in every tick. Returns how they are drawn. */
+export function drawnCharts(charts, group) {
+  const create = () => charts.map((chart) => createChart(chart, group))
+  let created = create()
+  let drawn = []
+  const draw = (ticks) => {
+    drawn = ticks
+    created.forEach((chart) => chart.draw(ticks))
+  }
+  document.getElementById(group.legend).append(...group.lines.map(legendOf))
+  // The canvas does not follow the reader's choice of light or dark by itself.
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    created.forEach((chart) => chart.remove())
+    created = create()
+    draw(drawn)
+  })
+  return draw
+}
+
+function createChart({ root, figure, title, unit, log = false }, { lines, ...rest }) {
   const place = element('div', {
     class: 'canvas',
     role: 'img',
-    'aria-label': `${title}, ${unit}, of each side over the last seconds`,
+    'aria-label': `${title}, ${unit}, of each side over the seconds since ${rest.since}`,
   })
   const chart = element('div', { class: 'chart', 'data-chart': figure }, element('h3', {}, title), place)
   document.getElementById(root).append(chart)
-  const plot = new uPlot(optionsOf(place.clientWidth, unit, log, marks), [[], ...SIDES.map(() => [])], place)
+  const options = optionsOf({ ...rest, lines, unit, log, width: place.clientWidth })
+  const plot = new uPlot(options, [[], ...lines.map(() => [])], place)
   const observer = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }))
   observer.observe(place)
   return {
     draw: (ticks) => {
       const at = ticks.map((tick) => tick.at)
-      const lines = SIDES.map((_, side) => ticks.map(({ samples }) => valueOf(samples[side]?.[figure], log)))
-      plot.setData([at, ...lines])
+      plot.setData([at, ...lines.map((_, line) => ticks.map(({ samples }) => valueOf(samples[line]?.[figure], log)))])
     },
     remove: () => {
       observer.disconnect()
@@ -73,7 +83,7 @@ function valueOf(value, log) {
   return log && value !== null && value !== undefined ? Math.max(value, 0.1) : value
 }
 
-function optionsOf(width, unit, log, marks) {
+function optionsOf({ width, lines, unit, log, since, marks }) {
   const text = colourOf('dim')
   const axis = {
     stroke: text,
@@ -94,7 +104,7 @@ function optionsOf(width, unit, log, marks) {
         : { range: (_plot, _least, most) => [0, Math.max(4, most * 1.1)] },
     },
     axes: [
-      { ...axis, font, labelFont: font, label: 'seconds since the start', labelSize: 18, size: 30 },
+      { ...axis, font, labelFont: font, label: `seconds since ${since}`, labelSize: 18, size: 30 },
       {
         ...axis,
         font,
@@ -107,7 +117,7 @@ function optionsOf(width, unit, log, marks) {
     ],
     series: [
       {},
-      ...SIDES.map(({ id, name, dash }) => ({
+      ...lines.map(({ id, name, dash }) => ({
         label: name,
         stroke: colourOf(id),
         width: widthOf(id),

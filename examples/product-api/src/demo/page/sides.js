@@ -21,5 +21,5 @@ export function colourOf(id) {
 }
 
 export function widthOf(id) {
-  return id === 'cattlegrid' ? 3 : 1.75
+  return ['cattlegrid', 'limited'].includes(id) ? 3 : 1.75
 }
