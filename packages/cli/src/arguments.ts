@@ -122,8 +122,8 @@ function isPage(text: string): boolean {
 }
 
 /**
- * True for the URL of a server: it has no path but the number of a database, and its credentials can be decoded. A `#` or `@` behind the host is of a
- * password that is not percent-encoded.
+ * True for the URL of a server: it has no path but the number of a database, and its credentials can be
+ * decoded. A `#` or `@` behind the host is of a password that is not percent-encoded.
  */
 function isServer({ pathname, search, hash, username, password }: URL): boolean {
   try {

@@ -14,7 +14,8 @@ export class CommandError extends Error {
 
 /** The reason of anything thrown, in one line. */
 export function reasonOf(error: unknown): string {
-  // For a host with several addresses, Node throws one error per address in an AggregateError with an empty message.
+  // For a host with several addresses, Node throws one error per address in an AggregateError with an
+  // empty message.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)
   return error.message === '' ? error.name : error.message

@@ -70,7 +70,11 @@ export class Connection {
     return Math.max(0, this.#endsAt - this.runtime.elapsed())
   }
 
-  /** Runs a step of the store. `timeout`, ms: by default, what is left of the command's. @throws CommandError when the store is away. */
+  /**
+   * Runs a step of the store. `timeout`, ms: by default, what is left of the command's.
+   *
+   * @throws CommandError when the store is away.
+   */
   async request<T extends { readonly kind: string }>(
     step: (store: Store) => Promise<T | Away>,
     timeout: number = this.timeLeft,
@@ -80,7 +84,11 @@ export class Connection {
     return answer as Exclude<T, Away>
   }
 
-  /** Sends commands that are no step of a store. @throws CommandError when they are refused, or not answered in what is left of the command's time. */
+  /**
+   * Sends commands that are no step of a store.
+   *
+   * @throws CommandError when they are refused, or not answered in what is left of the command's time.
+   */
   async ask<T>(send: (admin: RedisAdmin) => Promise<T>): Promise<T> {
     try {
       return await this.within(send(this.#admin), this.timeLeft)
@@ -99,15 +107,21 @@ export class Connection {
     }
   }
 
-  /** The entry, the lease and the cooldown of a key. The value of an HTTP response comes as `HttpBytes`. @throws CommandError as `ask`. */
+  /**
+   * The entry, the lease and the cooldown of a key. The value of an HTTP response comes as `HttpBytes`.
+   *
+   * @throws CommandError as `ask`.
+   */
   inspect(key: string): Promise<Inspection> {
     return this.ask((admin) => admin.inspect(key, [httpCodec]))
   }
 
   /**
-   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them. `timeout`: for their answers, ms.
+   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them.
+   * `timeout`: for their answers, ms.
    *
-   * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the command's time.
+   * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the
+   * command's time.
    */
   async askProcesses<T extends AskedProcesses>(
     question: (diagnosis: Diagnosis, timeout: number) => Promise<T>,

@@ -9,7 +9,10 @@ import { displayKey, escapeControls, jsonLine } from './print.ts'
 import { assertComplete, findEntriesOf } from './search.ts'
 import { traceOf } from './trace.ts'
 
-/** So many entries of a page are explained: each one costs a question to every process, and a process answers 20 in a second. */
+/**
+ * So many entries of a page are explained: each one costs a question to every process, and a process answers
+ * 20 in a second.
+ */
 const MOST_EXPLAINED = 10
 
 /** An explanation, with what only the command line can say of it. */

@@ -26,6 +26,7 @@ function exitWithError(error: unknown): void {
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 }
-// The client may throw outside any promise when a server sends invalid data: report that without a stack, too.
+// The client may throw outside any promise when a server sends invalid data: report that without a
+// stack, too.
 process.on('uncaughtException', exitWithError)
 run(process.argv.slice(2), process.env, terminal).then(exitAfterOutput, exitWithError)

@@ -8,8 +8,9 @@ const LONGEST_SEARCH = 1000
 const MOST_NAMESPACES = 10
 
 /**
- * Says that nothing stands under the connection's namespace, and which other namespaces have entries: a misspelt namespace looks like an empty one.
- * `keys`: stored keys, which spare the search if one of them has an entry. Empty: something stands there, or the search was refused.
+ * Says that nothing stands under the connection's namespace, and which other namespaces have entries: a
+ * misspelt namespace looks like an empty one. `keys`: stored keys, which spare the search if one of them has
+ * an entry. Empty: something stands there, or the search was refused.
  */
 export async function namespaceNotes(connection: Connection, keys: readonly string[] = []): Promise<readonly string[]> {
   const found = new Set<string>()
@@ -30,7 +31,9 @@ export async function namespaceNotes(connection: Connection, keys: readonly stri
   return [noteOf(connection, found, undefined)]
 }
 
-/** Comes before the command: an invalidated key may empty the namespace, and a tag or a pause stands under it. */
+/**
+ * Comes before the command: an invalidated key may empty the namespace, and a tag or a pause stands under it.
+ */
 export async function warnOfEmptyNamespace(
   { connection, terminal }: CommandContext,
   keys?: readonly string[],

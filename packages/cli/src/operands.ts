@@ -21,7 +21,9 @@ export const OPERANDS: Readonly<Record<Command['operands'], Accepted>> = {
   tags: { synopsis: ' <tag>...', accepted: 'one or more tags', least: 1, most: Infinity },
 }
 
-/** What is wrong with the operands of a command, or with the page in their place; undefined if they are valid. */
+/**
+ * What is wrong with the operands of a command, or with the page in their place; undefined if they are valid.
+ */
 export function operandError(
   { name, operands: kind }: Command,
   operands: readonly string[],
@@ -38,7 +40,10 @@ export function operandError(
   return kind === 'tags' ? tagsError(operands) : keysError(operands)
 }
 
-/** The key under which the store has the entry of a key. A digest, as `watch` and events print it in place of a long key, is one already. */
+/**
+ * The key under which the store has the entry of a key. A digest, as `watch` and events print it in place of
+ * a long key, is one already.
+ */
 export function storedKeyOf(key: string): string {
   return isDigest(key) ? key : storedKey(key)
 }

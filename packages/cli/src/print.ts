@@ -1,5 +1,5 @@
-// Control characters move the cursor or recolour a terminal, format characters reverse the reading direction, and line separators start a new
-// line. A value from Redis must do none of this to the reader's terminal.
+// Control characters move the cursor or recolour a terminal, format characters reverse the reading direction,
+// and line separators start a new line. A value from Redis must do none of this to the reader's terminal.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 const KILOBYTE = 1024
@@ -13,7 +13,10 @@ export function escapeControls(text: string): string {
   })
 }
 
-/** Escapes each line: messages contain text from Redis and from the command line, which must not control the terminal. */
+/**
+ * Escapes each line: messages contain text from Redis and from the command line, which must not control
+ * the terminal.
+ */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n')
 }

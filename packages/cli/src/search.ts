@@ -8,7 +8,10 @@ import type { Connection } from './connection.ts'
 const SEARCH_SHARE = 0.75
 const TOP_DIGEST = /^#[0-9a-f]{12}$/
 
-/** The key with an entry that `top` shows by this digest; undefined for any other text, and where the search finds none in time. */
+/**
+ * The key with an entry that `top` shows by this digest; undefined for any other text, and where the search
+ * finds none in time.
+ */
 export async function keyOfTopDigest(connection: Connection, digest: string): Promise<string | undefined> {
   if (!TOP_DIGEST.test(digest)) return undefined
   const { runtime } = connection
@@ -31,7 +34,11 @@ export interface PageEntries {
   readonly complete: boolean
 }
 
-/** Searches the namespace for the entries of a page, and tells about once a second how far it is. @throws CommandError as of `Connection`. */
+/**
+ * Searches the namespace for the entries of a page, and tells about once a second how far it is.
+ *
+ * @throws CommandError as of `Connection`.
+ */
 export async function findEntriesOf(page: string, { connection, terminal }: CommandContext): Promise<PageEntries> {
   const tags = urlTagsOf(page)
   const { runtime } = connection

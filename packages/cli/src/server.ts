@@ -10,8 +10,8 @@ export interface OpenClient {
 }
 
 /**
- * Connects to the server at a URL, or to the whole cluster that it belongs to. Rejects with the error of the first
- * connection that fails. Later, it reconnects.
+ * Connects to the server at a URL, or to the whole cluster that it belongs to. Rejects with the error of the
+ * first connection that fails. Later, it reconnects.
  */
 export async function openServer(url: string, connectTimeout: number): Promise<OpenClient> {
   const client = await openClient(url, connectTimeout)
@@ -41,7 +41,10 @@ function openClient(url: string, connectTimeout: number): Promise<Client> {
   })
 }
 
-/** HELLO without arguments changes nothing, and needs no right that the clients do not need. A server that lacks it belongs to no cluster. */
+/**
+ * HELLO without arguments changes nothing, and needs no right that the clients do not need. A server that
+ * lacks it belongs to no cluster.
+ */
 async function isInCluster(client: Client): Promise<boolean> {
   const reply: unknown = await client.sendCommand(['HELLO']).catch(() => [])
   const facts: readonly unknown[] = Array.isArray(reply) ? reply : Object.entries(reply as object).flat()

@@ -65,7 +65,10 @@ function named(name: 'process_name' | 'thread_name', pid: number, tid: number, t
   return { ph: 'M', name, pid, tid, args: { name: text } }
 }
 
-/** `load` is a span up to its `outcome`, or up to the question while it has none; the outcome itself is its end. */
+/**
+ * `load` is a span up to its `outcome`, or up to the question while it has none; the outcome itself is
+ * its end.
+ */
 function markOf(
   event: ExplainedEvent,
   events: readonly ExplainedEvent[],

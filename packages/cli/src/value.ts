@@ -6,7 +6,9 @@ const MOST_LINES = 24
 const LONGEST_LINE = 160
 const MOST_BYTES = 120
 
-/** A readable value, cut to the size of a screen, with the characters escaped that would control a terminal. */
+/**
+ * A readable value, cut to the size of a screen, with the characters escaped that would control a terminal.
+ */
 export function valueLines(value: unknown): readonly string[] {
   const lines = value instanceof Uint8Array ? [bytesLine(Buffer.from(value))] : inspected(value).split('\n')
   const shown = lines.slice(0, MOST_LINES).map((line) => cut(escapeControls(line)))
@@ -35,7 +37,10 @@ function inspected(value: unknown): string {
   }
 }
 
-/** A value in a JSON document: itself if JSON can represent it, base64 for bytes, the parts of what an HTTP cache stores, else a description. */
+/**
+ * A value in a JSON document: itself if JSON can represent it, base64 for bytes, the parts of what an HTTP
+ * cache stores, else a description.
+ */
 export interface JsonValue {
   readonly form: 'json' | 'base64' | 'http' | 'vary' | 'text'
   readonly value: unknown

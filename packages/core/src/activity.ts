@@ -5,7 +5,10 @@ export interface HitCounts {
   readonly outage: number
 }
 
-/** What a cache has done in this process, and does now. It is counted in any case, because a listener of each hit would cost more than the hit. */
+/**
+ * What a cache has done in this process, and does now. It is counted in any case, because a listener of each
+ * hit would cost more than the hit.
+ */
 export interface CacheStats {
   /** The calls that an entry answered at once, since the cache was created. */
   readonly hits: { readonly fresh: HitCounts; readonly stale: HitCounts }
@@ -15,7 +18,10 @@ export interface CacheStats {
   readonly loading: number
   /** The leases that this process holds now. */
   readonly leases: number
-  /** True while the notices of the store arrive from all of its nodes. False until they first do, if the store is shared. */
+  /**
+   * True while the notices of the store arrive from all of its nodes. False until they first do, if the store
+   * is shared.
+   */
   readonly noticesConnected: boolean
 }
 
@@ -30,7 +36,10 @@ export class Activity {
   /** The nodes of the store whose notices may be lost; '' stands for all. */
   readonly #silentNodes: Set<string>
 
-  /** `shared`: whether the store has notices of other processes. They do not arrive before its first `connected`. */
+  /**
+   * `shared`: whether the store has notices of other processes. They do not arrive before its first
+   * `connected`.
+   */
   constructor(shared: boolean) {
     this.#silentNodes = new Set(shared ? [''] : [])
   }

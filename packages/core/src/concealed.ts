@@ -9,8 +9,8 @@ const HIDDEN = '***'
 const MAX_DEPTH = 4
 
 /**
- * A value as an error or a warning may show it: credentials in URLs, members named like secrets, and objects of classes, which may hold either, are
- * hidden. Returns the value itself where nothing is hidden.
+ * A value as an error or a warning may show it: credentials in URLs, members named like secrets, and objects
+ * of classes, which may hold either, are hidden. Returns the value itself where nothing is hidden.
  */
 export function concealed(value: unknown): unknown {
   try {
@@ -36,8 +36,8 @@ function concealedFrom(value: unknown, depth: number): unknown {
 }
 
 /**
- * A text without the credentials, the query and the fragment of the URL in it, also if the URL is malformed: `#` and `/` in a password that is not
- * percent-encoded end the part before the host early.
+ * A text without the credentials, the query and the fragment of the URL in it, also if the URL is malformed:
+ * `#` and `/` in a password that is not percent-encoded end the part before the host early.
  */
 function concealedText(text: string): string {
   const [scheme] = SCHEME.exec(text) ?? []

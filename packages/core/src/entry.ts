@@ -1,9 +1,9 @@
 import { runDetached } from './runtime/runtime.ts'
 
 /**
- * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes at the
- * place of the version, one character a byte, even of a record that is no entry, so that an acquire can tell "changed since
- * the read".
+ * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw
+ * bytes at the place of the version, one character a byte, even of a record that is no entry, so that an
+ * acquire can tell "changed since the read".
  */
 export type Version = string
 
@@ -11,8 +11,9 @@ export type Version = string
 export const NO_VERSION: Version = ''
 
 /**
- * Why bytes are no entry for the caller. `foreign`: they are no record of this library. `other-format`: a version of the library wrote them whose record format
- * this one cannot read. `other-codec`: another codec wrote the value. `undecodable`: the codec failed.
+ * Why bytes are no entry for the caller. `foreign`: they are no record of this library. `other-format`: a
+ * version of the library wrote them whose record format this one cannot read. `other-codec`: another codec
+ * wrote the value. `undecodable`: the codec failed.
  */
 export interface Unreadable {
   readonly why: 'foreign' | 'other-format' | 'other-codec' | 'undecodable'
@@ -23,8 +24,8 @@ export interface Unreadable {
 const EXPIRED_MARK = 0x40
 
 /**
- * The version of an entry once `expire()` made it stale: the version of its write with a mark, so that no two entries share one. Every version of a
- * store begins with a digit.
+ * The version of an entry once `expire()` made it stale: the version of its write with a mark, so that no two
+ * entries share one. Every version of a store begins with a digit.
  *
  * @example
  * import { expiredVersion } from '@cattlegrid/core/extend'
@@ -64,17 +65,26 @@ export interface NewEntry extends Windows {
   readonly maxBytes?: number | undefined
 }
 
-/** A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's time of day matters. */
+/**
+ * A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's
+ * time of day matters.
+ */
 export interface Entry {
   readonly value: unknown
-  /** The bytes that a shared store decoded `value` from. The engine decodes them again: callers that join one read get a value each. */
+  /**
+   * The bytes that a shared store decoded `value` from. The engine decodes them again: callers that join one
+   * read get a value each.
+   */
   readonly encoded?: Buffer | undefined
   readonly version: Version
   /** The moment of its commit. */
   readonly committedAt: number
   /** The end of its freshness; the stale windows count from here. */
   readonly freshUntil: number
-  /** Expired by `expire()`, which marks its version (`expiredVersion`), or by `expireTags()`, which leaves its version: never fresh, whatever a clock says. */
+  /**
+   * Expired by `expire()`, which marks its version (`expiredVersion`), or by `expireTags()`, which leaves its
+   * version: never fresh, whatever a clock says.
+   */
   readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number
@@ -83,11 +93,15 @@ export interface Entry {
   readonly tags: readonly string[]
   /** The tag sequence before its load began: the entry is good for a tag whose number is at most this. */
   readonly tagSeq: number
-  /** The size of its value in the store, in bytes: encoded in a shared store, as measured in a memory store. */
+  /**
+   * The size of its value in the store, in bytes: encoded in a shared store, as measured in a memory store.
+   */
   readonly size: number
   /** The origin of this copy: the store itself, the near cache, or the copies kept for an outage. */
   readonly from: 'store' | 'near' | 'outage'
-  /** The promise of the value that all hits return. The engine makes it at the first hit; a store ignores it. */
+  /**
+   * The promise of the value that all hits return. The engine makes it at the first hit; a store ignores it.
+   */
   promised?: Promise<unknown> | undefined
   /** True once a caller has `value`, of an entry with `encoded`. The engine sets it; a store ignores it. */
   taken?: boolean | undefined
@@ -102,7 +116,10 @@ export type EntryState = Pick<
   'version' | 'committedAt' | 'freshUntil' | 'expired' | 'loadTime' | 'tagSeq' | 'size'
 >
 
-/** A class, as each state of a hit is one: V8 never allocates what is made by `new` among the old objects (docs/decisions/0013). */
+/**
+ * A class, as each state of a hit is one: V8 never allocates what is made by `new` among the old objects
+ * (docs/decisions/0013).
+ */
 class ReadEntry implements Entry {
   readonly value: unknown
   readonly encoded: Buffer | undefined
@@ -138,7 +155,8 @@ class ReadEntry implements Entry {
 }
 
 /**
- * Makes the entry of a record that a store has read. V8 frees it early, as it does not free an object literal.
+ * Makes the entry of a record that a store has read. V8 frees it early, as it does not free an
+ * object literal.
  *
  * @example
  * import { makeEntry } from '@cattlegrid/core/extend'
@@ -151,7 +169,10 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
   return new ReadEntry(content, state, from)
 }
 
-/** The state of an entry that is written at `now`. Whole ms: V8 allocates an object for a number with a fraction. */
+/**
+ * The state of an entry that is written at `now`. Whole ms: V8 allocates an object for a number with
+ * a fraction.
+ */
 export function writtenState(
   { ttl, loadTime }: NewEntry,
   { version, tagSeq, size }: Pick<EntryState, 'version' | 'tagSeq' | 'size'>,
@@ -172,7 +193,10 @@ export function ageOf({ committedAt }: Entry, now: number): number {
   return Math.max(0, now - committedAt)
 }
 
-/** The time until the entry stops being fresh, ms; below 0 for the time since. It never contradicts `fresh`, the verdict on the entry. */
+/**
+ * The time until the entry stops being fresh, ms; below 0 for the time since. It never contradicts `fresh`,
+ * the verdict on the entry.
+ */
 export function freshForOf({ freshUntil }: Entry, fresh: boolean, now: number): number {
   return fresh ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
 }
@@ -189,7 +213,10 @@ function makePromise(entry: Entry): Promise<unknown> {
   return promise
 }
 
-/** Makes plain objects and arrays read-only, at every depth; anything else, such as bytes, a Map or a Date, stays as it is. */
+/**
+ * Makes plain objects and arrays read-only, at every depth; anything else, such as bytes, a Map or a Date,
+ * stays as it is.
+ */
 export function deepFreeze(value: unknown): void {
   const found = new Set<unknown>([value])
   // The loop also visits what it adds.

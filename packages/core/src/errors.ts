@@ -22,7 +22,8 @@ const BRAND = Symbol.for('cattlegrid.error')
 const LONGEST_CHAIN = 20
 
 /**
- * The base of every error of the library. A key in one is the key in the store: for a key of more than 1,024 characters its digest. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes.
+ * The base of every error of the library. Its key is the stored one: the digest of a long key.
+ * Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes.
  *
  * @example
  * import { isCattlegridError } from '@cattlegrid/core'
@@ -60,8 +61,8 @@ export interface ErrorsByCode {
 }
 
 /**
- * Returns true for an error of this library, made by any copy of it; with `code`, only for the error with that code and the members of its class: not for a
- * `ServeError`, which has the code alone.
+ * True for an error of any copy of this library; with `code`, only for one with that code and the members of
+ * its class: not for a `ServeError`, which has the code alone.
  *
  * @example
  * import { isCattlegridError } from '@cattlegrid/core'
@@ -80,16 +81,13 @@ export function isCattlegridError(error: unknown, code?: ErrorCode): error is Ca
 }
 
 /** What the message of an InvalidOptionError says beside the option and the accepted values. */
-interface OptionProblem {
-  readonly is?: string | undefined
-  readonly hint?: string | undefined
-}
+type OptionProblem = { readonly is?: string | undefined; readonly hint?: string | undefined }
 
 /** An option has an invalid value or an unknown name. Nothing was changed. */
 export class InvalidOptionError extends CattlegridError {
   /** The option, after the name of what takes it: `createCache.ttl`. */
   readonly option: string
-  /** The refused value, with its secrets hidden: credentials in a URL, members such as `password`, and objects of classes. */
+  /** The refused value without its secrets: credentials in a URL, `password` and the like, class objects. */
   readonly value: unknown
   /** The accepted values, in words. */
   readonly accepted: string
@@ -127,8 +125,8 @@ export interface Failure {
 const LONGEST_TEXT = 256
 
 /**
- * What may be told of an error to a log, a metric, a trace, a warning or another process: its name and its code. A
- * message may quote a value, a request, SQL or a password, and is told only where a user has asked for it.
+ * What logs, metrics, traces and other processes may learn of an error: its name and code. A message
+ * may quote SQL or a password, and is told only where a user has asked for it.
  *
  * @example
  * import { failureOf } from '@cattlegrid/core/extend'
@@ -155,7 +153,7 @@ export function failureName({ name, code }: Failure): string {
   return code === undefined ? name : `${name} ${code}`
 }
 
-/** The last load of the key failed, here or in another process, and the key is cooling: no process loads it until `retryAfter` has passed. */
+/** The last load of the key failed, in any process. No process loads it until `retryAfter` has passed. */
 export class LoadFailedError extends CattlegridError {
   readonly key: string
   /** The number of loads in a row that failed. */
@@ -176,7 +174,7 @@ export class LoadFailedError extends CattlegridError {
   }
 }
 
-/** A load did not end within `loadTimeout`. Its `signal` was aborted, its lease was released, and the key cools down. */
+/** A load did not end within `loadTimeout`. It was aborted, its lease released, and its key cools down. */
 export class LoadTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
     super(
@@ -196,7 +194,7 @@ export class WaitTimeoutError extends CattlegridError {
   }
 }
 
-/** As many calls wait as `maxWaiters` or `maxWaitersPerKey` allows, and no stale value may be served. Rejects at once. */
+/** `maxWaiters` or `maxWaitersPerKey` calls wait already, and no stale value may be served. */
 export class TooManyWaitersError extends CattlegridError {
   constructor(key: string) {
     super(
@@ -206,7 +204,7 @@ export class TooManyWaitersError extends CattlegridError {
   }
 }
 
-/** With `maxLoads: 'auto'`: the load could not begin within `waitTimeout`, and no stale value may be served. It could begin in `retryAfter` ms. */
+/** With `maxLoads: 'auto'`: no load could begin within `waitTimeout`. One could in `retryAfter` ms. */
 export class OverloadedError extends CattlegridError {
   readonly retryAfter: number
   constructor(key: string, retryAfter: number) {
@@ -231,7 +229,7 @@ const CALL_OF: Readonly<Record<string, string>> = {
   ping: 'ready',
 }
 
-/** The store did not answer a write or an invalidation. Retrying is safe. Reads and loads never reject with it. */
+/** The store did not answer a write or an invalidation: retry. Reads and loads never reject with it. */
 export class StoreAwayError extends CattlegridError {
   /** True: the store may have executed the step, although it did not answer. False: the step was not sent. */
   readonly maybeApplied: boolean
@@ -250,7 +248,7 @@ export class StoreAwayError extends CattlegridError {
   }
 }
 
-/** A loader asked for a key that it is loading itself, directly or through other loaders: the wait would never end. */
+/** A loader asked for the key that it loads, directly or through other loaders: the wait would never end. */
 export class ReentrantLoadError extends CattlegridError {
   constructor(chain: readonly string[]) {
     super(
@@ -277,7 +275,7 @@ export class LeaseLostError extends CattlegridError {
   }
 }
 
-/** With `strictCodec`: a value would not come back from a shared store as its loader returned it, or as `set` got it. Nothing was stored. */
+/** With `strictCodec`: the codec would change the value, which is therefore not stored. */
 export class LossyCodecError extends CattlegridError {
   constructor(key: string, codecId: number, loss: string) {
     const [name, cure] = CURES[codecId] ?? [`with id ${codecId}`, 'Store what it keeps, or use another codec']

@@ -29,26 +29,28 @@ export type { InspectedLease, LeaseHolder } from './events/lease-holder.ts'
 export type { AbandonReason, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/result.ts'
 export type {
-  CacheOptions,
   CallOptions,
   ClaimOptions,
   CloseOptions,
-  EarlyRefreshOptions,
-  FailureCooldownOptions,
   GetOptions,
   InspectOptions,
   InvalidateOptions,
+  ReadOptions,
+  ReadyOptions,
+  SetOptions,
+  ViewOptions,
+  WrapOptions,
+} from './options/call-options.ts'
+export type {
+  CacheOptions,
+  EarlyRefreshOptions,
+  FailureCooldownOptions,
   LeaseOptions,
   LoadOptions,
   NearOptions,
   OutageOptions,
-  ReadOptions,
-  ReadyOptions,
   RefreshBudgetOptions,
-  SetOptions,
   TagOptions,
-  ViewOptions,
-  WrapOptions,
 } from './options/options.ts'
 export type { CacheStats, HitCounts } from './activity.ts'
 export { memoryStore } from './store/memory/memory-store.ts'

@@ -1,6 +1,9 @@
 import { types } from 'node:util'
 
-/** What an application holds beside plain values, recognised in any copy of a package by methods that only it has. */
+/**
+ * What an application holds beside plain values, recognised in any copy of a package by methods that only
+ * it has.
+ */
 const KINDS: readonly (readonly [kind: string, methods: readonly string[]])[] = [
   ['a promise', ['then']],
   ['a cache, as createCache() makes it', ['getOrSet', 'lookup', 'invalidateTags']],
@@ -9,7 +12,10 @@ const KINDS: readonly (readonly [kind: string, methods: readonly string[]])[] = 
   ['a client of Redis', ['callBuffer', 'on']],
 ]
 
-/** The kind of a value that was given in the place of another, in words; undefined where the value itself says more. */
+/**
+ * The kind of a value that was given in the place of another, in words; undefined where the value itself
+ * says more.
+ */
 export function kindOf(value: unknown): string | undefined {
   if (typeof value === 'function') return kindOfFunction(value)
   if (typeof value !== 'object' || value === null) return undefined

@@ -7,12 +7,15 @@ import { Memory } from './memory.ts'
 import { type AskOptions, type ExplainOptions, settingsOf, timeoutOf } from './options.ts'
 import type { ExplainedEvent } from './timeline.ts'
 
-/** What `explain(cache)` returns: answers to questions about keys, from all processes that have switched it on. */
+/**
+ * What `explain(cache)` returns: answers to questions about keys, from all processes that have switched
+ * it on.
+ */
 export interface Diagnosis {
   /**
-   * Tells the story of a key: its state, and what the processes remember of it, as data and as sentences. `key`: as
-   * `getOrSet` takes it, or the digest by which events name a long one. While the store is away, only this process is
-   * asked.
+   * Tells the story of a key: its state, and what the processes remember of it, as data and as sentences.
+   * `key`: as `getOrSet` takes it, or the digest by which events name a long one. While the store is away,
+   * only this process is asked.
    *
    * @example
    * for (const sentence of (await diagnosis.explain('product:7')).sentences) console.log(sentence)
@@ -20,7 +23,8 @@ export interface Diagnosis {
    */
   explain(key: string, options?: AskOptions): Promise<Explanation>
   /**
-   * Returns the keys that cost the most load time, and those that the most calls wait for, over all processes.
+   * Returns the keys that cost the most load time, and those that the most calls wait for, over
+   * all processes.
    *
    * @example
    * const { loadTime, followers } = await diagnosis.hotKeys()
@@ -38,8 +42,8 @@ export interface Diagnosis {
 }
 
 /**
- * Records the events of a cache from now on, to tell later why a key came out as it did. Call it once for each cache.
- * Processes on one store that have called it answer each other's questions.
+ * Records the events of a cache from now on, to tell later why a key came out as it did. Call it once for
+ * each cache. Processes on one store that have called it answer each other's questions.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'
@@ -145,7 +149,10 @@ function eventsOf({ process, events }: Answer): readonly ExplainedEvent[] {
   return events.map((event) => ({ ...event, process }))
 }
 
-/** Moves an answer onto this host's clock: it was given between `askedAt` and `answeredAt`, whatever its clock says. */
+/**
+ * Moves an answer onto this host's clock: it was given between `askedAt` and `answeredAt`, whatever its
+ * clock says.
+ */
 function withClock(answer: Answer, askedAt: number, answeredAt: number): Answer {
   const shift = Math.min(Math.max(answer.at, askedAt), answeredAt) - answer.at
   const moved = answer.events.map((event) => ({ ...event, at: event.at + shift, until: event.until + shift }))

@@ -9,8 +9,8 @@ export interface AskedProcesses {
   /** The caches that answered, this one first. One that keeps nothing is not among them. */
   readonly processes: readonly HistoryProcess[]
   /**
-   * The number of processes that received the question and did not answer in time: frozen, busy, or of an older
-   * version. Undefined: unknown, as on a cluster.
+   * The number of processes that received the question and did not answer in time: frozen, busy, or of an
+   * older version. Undefined: unknown, as on a cluster.
    */
   readonly unanswered: number | undefined
   /** The reason why no other process was asked. */

@@ -5,7 +5,9 @@ import { recordedTypes } from './timeline.ts'
 
 /** An event in the ring; times by `now()`. */
 interface Slot extends Pick<RecordedEvent, 'type' | 'key'> {
-  /** The event itself, unless it has an error, which may hold values. Its details are made when somebody asks. */
+  /**
+   * The event itself, unless it has an error, which may hold values. Its details are made when somebody asks.
+   */
   readonly event: CacheEvent | undefined
   /** Those of an event with an error. */
   readonly details: EventDetails | undefined
@@ -44,8 +46,8 @@ export class History {
   }
 
   /**
-   * The events that tell the story of a key, oldest first: its own, the invalidations that may concern it and, if
-   * there are any, those of the connection. `tags`: the known tags of its entry.
+   * The events that tell the story of a key, oldest first: its own, the invalidations that may concern it
+   * and, if there are any, those of the connection. `tags`: the known tags of its entry.
    */
   of(key: string, tags: readonly string[] = []): readonly RecordedEvent[] {
     const slots = this.#inOrder()
@@ -104,7 +106,9 @@ export class History {
     return this.#recorded < this.size ? this.#slots : [...this.#slots.slice(oldest), ...this.#slots.slice(0, oldest)]
   }
 
-  /** With the time of day, counted back from now: a step of the system's clock must not tear a story apart. */
+  /**
+   * With the time of day, counted back from now: a step of the system's clock must not tear a story apart.
+   */
   #dated(slot: Slot): RecordedEvent {
     const { type, key, at, until, count } = slot
     const zero = this.#runtime.timeOfDay() - this.#runtime.now()

@@ -61,8 +61,8 @@ export function hotKeyDigest(key: string): string {
 }
 
 /**
- * The keys of several processes, their weights added up. A key that a process does not list may weigh there as much
- * as the lightest one that it lists, and its `error` grows by that.
+ * The keys of several processes, their weights added up. A key that a process does not list may weigh there
+ * as much as the lightest one that it lists, and its `error` grows by that.
  */
 export function mergeWeights(
   lists: readonly { readonly keys: readonly WeighedKey[]; readonly unlisted: number }[],

@@ -45,7 +45,9 @@ export class Memory {
     return { id, process: asked, at: this.#cache.runtime.timeOfDay(), events: events ?? [], hotKeys }
   }
 
-  /** The answer to another process, as text. Undefined: it keeps nothing, or does not understand the question. */
+  /**
+   * The answer to another process, as text. Undefined: it keeps nothing, or does not understand the question.
+   */
   readonly answerText = (text: string): string | undefined => {
     const question = parseQuestion(text)
     if (question === undefined || this.keepsNothing) return undefined

@@ -4,11 +4,20 @@ import { type Duration, duration, InvalidOptionError } from '@cattlegrid/core'
 export interface ExplainOptions {
   /** The number of recent events that this process keeps. 0 to 1,000,000. Default: 1,000. */
   readonly history?: number | undefined
-  /** The number of keys that are counted by load time, and by followers. A weight is too high by at most the total divided by this number. 0 to 10,000. Default: 100. */
+  /**
+   * The number of keys that are counted by load time, and by followers. A weight is too high by at most the
+   * total divided by this number. 0 to 10,000. Default: 100.
+   */
   readonly hotKeys?: number | undefined
-  /** True: `hotKeys` shows keys as they are. False: by a digest, because a key may hold a name or an address. Default: false. */
+  /**
+   * True: `hotKeys` shows keys as they are. False: by a digest, because a key may hold a name or an address.
+   * Default: false.
+   */
   readonly plainKeys?: boolean | undefined
-  /** Gives the message of an error, beside its name and code, to processes that ask. Messages may hold SQL and host names. Default: false. */
+  /**
+   * Gives the message of an error, beside its name and code, to processes that ask. Messages may hold SQL and
+   * host names. Default: false.
+   */
   readonly shareErrorMessages?: boolean | undefined
 }
 

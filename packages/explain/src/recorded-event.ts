@@ -2,8 +2,8 @@ import type { CacheEvent, EventName, Failure } from '@cattlegrid/core'
 import { failureOf } from '@cattlegrid/core/extend'
 
 /**
- * The name of an event that a history keeps. Hits and renewals are too frequent. A listener of `warning` would keep
- * the process from printing it.
+ * The name of an event that a history keeps. Hits and renewals are too frequent. A listener of `warning`
+ * would keep the process from printing it.
  */
 export type RecordedType = Exclude<EventName, 'hit' | 'stale-hit' | 'renew' | 'warning'>
 

@@ -3,7 +3,10 @@ import { formatDuration } from '@cattlegrid/core/extend'
 import type { HistoryProcess } from './exchange.ts'
 import type { RecordedField, RecordedEvent, RecordedType } from './recorded-event.ts'
 
-/** An event with the process in which it occurred. `at` and `until`: ms since 1970 by the clock of the process that asked. */
+/**
+ * An event with the process in which it occurred. `at` and `until`: ms since 1970 by the clock of the process
+ * that asked.
+ */
 export interface ExplainedEvent extends RecordedEvent {
   readonly process: HistoryProcess
 }
@@ -11,7 +14,10 @@ export interface ExplainedEvent extends RecordedEvent {
 /** Events of one process that follow one another within this time are one sentence, ms. */
 const ONE_SENTENCE = 10
 
-/** The events as sentences, in their order: `12:03:04.120 pid 41: miss: tag a was invalidated 3.0 s ago · leads`. */
+/**
+ * The events as sentences, in their order: `12:03:04.120 pid 41: miss: tag a was invalidated 3.0 s ago
+ * · leads`.
+ */
 export function timelineSentences(
   events: readonly ExplainedEvent[],
   nameOf: (process: HistoryProcess) => string,

@@ -7,10 +7,12 @@ export interface WeighedKey {
 }
 
 /**
- * The heaviest keys of a stream, in bounded memory: the space-saving sketch. With `size` counters, no weight is too low, none is too high by more than its
- * `error`, no error exceeds the total weight divided by `size`, and every key with more than that share of the total is there.
+ * The heaviest keys of a stream, in bounded memory: the space-saving sketch. With `size` counters, no weight
+ * is too low, none is too high by more than its `error`, no error exceeds the total weight divided by `size`,
+ * and every key with more than that share of the total is there.
  *
- * Source: Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005.
+ * Source: Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and Top-k Elements in Data
+ * Streams", ICDT 2005.
  */
 export class TopKeys {
   readonly #size: number

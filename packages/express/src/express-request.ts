@@ -26,7 +26,9 @@ export interface ExpressRequest extends IncomingMessage {
 
 /** Node's exchange, with what Express defines differently. */
 export class ExpressExchange extends NodeExchange<ExpressRequest> {
-  /** As it is at the cache: the router takes it back, and may leave none, before the final handler answers. */
+  /**
+   * As it is at the cache: the router takes it back, and may leave none, before the final handler answers.
+   */
   readonly #baseUrl: string = this.req.baseUrl
 
   override get scheme(): string {
@@ -71,15 +73,19 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     this.#root(req, res)
   }
 
-  /** Express 5 parses the query at each read, as the present app does; Express 4 once, as the outermost app does. */
+  /**
+   * Express 5 parses the query at each read, as the present app does; Express 4 once, as the outermost
+   * app does.
+   */
   protected override get parseQuery(): QueryParser {
     const app = Object.hasOwn(this.req, 'query') ? this.#root : this.req.app
     return app.get('query parser fn') ?? noQuery
   }
 
   /**
-   * Express' `sendFile` and `render` report a failure to `req.next`. If the handler calls them when another response has been sent, the failure is
-   * that they come too late, and the router may have taken `next` away: calling that in a callback would end the process.
+   * Express' `sendFile` and `render` report a failure to `req.next`. If the handler calls them when another
+   * response has been sent, the failure is that they come too late, and the router may have taken `next`
+   * away: calling that in a callback would end the process.
    */
   protected override onReplaced(): void {
     const { req, res } = this

@@ -27,7 +27,10 @@ export interface RoutingApp {
   readonly parent?: RoutingApp | undefined
 }
 
-/** A layer of an app, and the mount point at which it runs; undefined where that is no plain text. A route's mount point is that of its router. */
+/**
+ * A layer of an app, and the mount point at which it runs; undefined where that is no plain text. A route's
+ * mount point is that of its router.
+ */
 export interface MountedLayer {
   readonly layer: Layer
   readonly mount: string | undefined
@@ -49,12 +52,17 @@ const PLAIN_MOUNT = /^(?:\/[\w.~-]+)*$/
 /** The form of a mount point in Express 4. */
 const MOUNT_REGEXP = /^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/
 
-/** Distinguishes the routes of one app. The name is the same in every process that declares the same routes. */
+/**
+ * Distinguishes the routes of one app. The name is the same in every process that declares the same routes.
+ */
 export function routeName(route: Route, app: RoutingApp): string {
   return positionOf(route, app).name
 }
 
-/** The mount point of a request as the app declares it, where Express ignores its case; otherwise as requested, because a parameter in it may count. */
+/**
+ * The mount point of a request as the app declares it, where Express ignores its case; otherwise as
+ * requested, because a parameter in it may count.
+ */
 export function declaredMount(route: Route, app: RoutingApp, requested: string): string {
   if (requested === '') return ''
   const { mounts } = positionOf(route, app)
@@ -63,14 +71,20 @@ export function declaredMount(route: Route, app: RoutingApp, requested: string):
   return mounts.find((mount) => mount.toLowerCase() === folded) ?? requested
 }
 
-/** The path of a route after its mount point, as the app declares them; a mount point that is no plain text, or whose case counts, is `/*`: requests set no bound to it. */
+/**
+ * The path of a route after its mount point, as the app declares them; a mount point that is no plain text,
+ * or whose case counts, is `/*`: requests set no bound to it.
+ */
 export function routePattern(route: Route, app: RoutingApp, requested: string): string {
   const { mounts } = positionOf(route, app)
   const mount = declaredMount(route, app, requested)
   return (mount === '' || mounts.includes(mount) ? mount : '/*') + String(route.path)
 }
 
-/** The layers of an app and of its routers in the order in which Express matches them, without those of the apps that are mounted in it. */
+/**
+ * The layers of an app and of its routers in the order in which Express matches them, without those of the
+ * apps that are mounted in it.
+ */
 export function layersOf(app: RoutingApp): readonly MountedLayer[] {
   return layersOfRouter(routerOf(app), mountOfApp(app), false)
 }

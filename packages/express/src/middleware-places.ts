@@ -23,13 +23,17 @@ export function isCachedLayer({ name = '' }: Layer): boolean {
   return OURS.test(name)
 }
 
-/** The number of middlewares that all copies of this package have made: the names that Express keeps must differ. */
+/**
+ * The number of middlewares that all copies of this package have made: the names that Express keeps
+ * must differ.
+ */
 const middlewares = processWide('middlewares/1', () => ({ count: 0 }))
 
 /**
- * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer calls it, but reads the middleware's `name`
- * when it makes a layer, and keeps that. So each reading returns a new name, numbered by reading: the same in every process that runs the same code. If only
- * one process reads the name in its own code, its keys differ.
+ * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer
+ * calls it, but reads the middleware's `name` when it makes a layer, and keeps that. So each reading returns
+ * a new name, numbered by reading: the same in every process that runs the same code. If only one process
+ * reads the name in its own code, its keys differ.
  */
 export class MiddlewarePlaces {
   readonly #declaration: number
@@ -38,7 +42,10 @@ export class MiddlewarePlaces {
   readonly #ofRoutes = new WeakMap<Route, string>()
   readonly #ofApps = new WeakMap<RoutingApp, AppLayers>()
 
-  /** `declaration`: distinguishes the middleware from others; a middleware that user code calls itself has one place. */
+  /**
+   * `declaration`: distinguishes the middleware from others; a middleware that user code calls itself has
+   * one place.
+   */
   constructor(middleware: Function, declaration: number) {
     middlewares.count += 1
     this.#prefix = `${NAME} ${middlewares.count}.`
@@ -49,7 +56,10 @@ export class MiddlewarePlaces {
     })
   }
 
-  /** True if the route declares the middleware. `req.route` does not tell: it stays when a route has called `next()`. */
+  /**
+   * True if the route declares the middleware. `req.route` does not tell: it stays when a route has
+   * called `next()`.
+   */
   declaredBy(route: Route): boolean {
     return this.#placeIn(route) !== undefined
   }

@@ -25,7 +25,10 @@ declare global {
   }
 }
 
-/** The request that functions among the options get: Express' own. Annotate the parameter with Express' `Request` for all of its members. */
+/**
+ * The request that functions among the options get: Express' own. Annotate the parameter with Express'
+ * `Request` for all of its members.
+ */
 export interface CachedRequest extends IncomingMessage {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
@@ -36,7 +39,10 @@ export interface CachedRequest extends IncomingMessage {
   readonly ip?: string | undefined
 }
 
-/** A middleware for `app.use`, a router or a route. Its types leave `req.params` of the handlers beside it as Express infers it. */
+/**
+ * A middleware for `app.use`, a router or a route. Its types leave `req.params` of the handlers beside it as
+ * Express infers it.
+ */
 export type CacheMiddleware = NodeMiddleware
 
 export interface Cached {
@@ -49,7 +55,8 @@ export interface Cached {
     options?: RouteOptions<Req, Res>,
   ): CacheMiddleware
   /**
-   * Makes the handler of an endpoint that purges by tag and by URL: `app.post('/purge', cached.purge({ authorize }))`, then
+   * Makes the handler of an endpoint that purges by tag and by URL:
+   * `app.post('/purge', cached.purge({ authorize }))`, then
    * `POST /purge?tag=product:7&url=https://shop.example/products/7`. Off without `authorize`.
    *
    * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
@@ -58,9 +65,11 @@ export interface Cached {
 }
 
 /**
- * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or `app.get(path, cached({ ttl }), handler)`.
+ * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or
+ * `app.get(path, cached({ ttl }), handler)`.
  *
- * @param defaults options of every `cached()` that does not give its own; the `ttl` counts only for those that stand on a route, not in `app.use`.
+ * @param defaults options of every `cached()` that does not give its own; the `ttl` counts only for those
+ * that stand on a route, not in `app.use`.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'

@@ -15,13 +15,19 @@ const REQUESTS = 'http.server.request.start'
 
 /** Told once, by whichever copy of this package. */
 const told = processWide('misplaced/1', () => new WeakSet<object>())
-/** Routes whose last handler is a `cached()`, of any copy: nothing is wrong if the one before it passes the request on. */
+/**
+ * Routes whose last handler is a `cached()`, of any copy: nothing is wrong if the one before it passes the
+ * request on.
+ */
 const suspects = processWide('suspects/1', () => new Map<Route, RoutingApp>())
 /** The servers whose apps were looked at, at their first request. */
 const servers = new WeakSet<object>()
 let isWatching = false
 
-/** Looks at the layers of an app when its first request comes: a `cached()` that no request reaches could not tell by itself. */
+/**
+ * Looks at the layers of an app when its first request comes: a `cached()` that no request reaches could not
+ * tell by itself.
+ */
 export function watchPlaces(): void {
   if (isWatching) return
   isWatching = true

@@ -11,7 +11,10 @@ const NOTES = Symbol.for('cattlegrid.notesErrors')
 
 const seen = new WeakSet<RoutingApp>()
 
-/** Notes each error that a layer of this app passes on: Express tells nobody else of it before its error handlers answer. */
+/**
+ * Notes each error that a layer of this app passes on: Express tells nobody else of it before its error
+ * handlers answer.
+ */
 export function notePassedErrors(app: RoutingApp): void {
   if (seen.has(app)) return
   seen.add(app)

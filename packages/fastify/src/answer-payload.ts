@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify'
 export type AnswerPayload = string | Buffer | Readable | null | undefined
 
 /**
- * Returns the payload as the hooks would get it from the handler. For GET: as the handler gave it, but text as bytes if no hook gets it. For HEAD: text as
- * text, null as its bytes, and no body as an empty stream.
+ * Returns the payload as the hooks would get it from the handler. For GET: as the handler gave it, but text
+ * as bytes if no hook gets it. For HEAD: text as text, null as its bytes, and no body as an empty stream.
  */
 export function payloadOf(
   { status, body, whole }: Answer,

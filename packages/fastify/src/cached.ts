@@ -2,7 +2,10 @@ import type { RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify'
 import type { AnyRoute, RouteCacheOptions } from './options.ts'
 
-/** The options of a route: the value of `config.cache`. Its functions get Fastify's request, with the types of `Route`. */
+/**
+ * The options of a route: the value of `config.cache`. Its functions get Fastify's request, with the types
+ * of `Route`.
+ */
 export type FastifyRouteOptions<Route extends RouteGenericInterface = AnyRoute> = RouteOptions<
   FastifyRequest<Route>,
   FastifyReply
@@ -10,8 +13,9 @@ export type FastifyRouteOptions<Route extends RouteGenericInterface = AnyRoute> 
   RouteCacheOptions
 
 /**
- * Returns the options of a route, checked by the compiler: `config: { cache: cached({ ttl: '30s' }) }`. Without it, Fastify's types take a misspelt name
- * in `config.cache` for a setting of the app, and the app does not start. `Route` is that of the declaration; by default, parameters are texts.
+ * Returns the options of a route, checked by the compiler: `config: { cache: cached({ ttl: '30s' }) }`.
+ * Without it, Fastify's types take a misspelt name in `config.cache` for a setting of the app, and the app
+ * does not start. `Route` is that of the declaration; by default, parameters are texts.
  *
  * @example
  * import { cached, cattlegrid } from '@cattlegrid/fastify'

@@ -1,7 +1,10 @@
 /** Recognised by `isCattlegridError` across package copies, as every error of the library. */
 const BRAND = Symbol.for('cattlegrid.error')
 
-/** A route with `config.cache` was declared before the plugin was registered: Fastify shows a plugin only the routes that come after it. */
+/**
+ * A route with `config.cache` was declared before the plugin was registered: Fastify shows a plugin only the
+ * routes that come after it.
+ */
 export class RouteBeforePluginError extends Error {
   readonly code = 'CATTLEGRID_ROUTE_BEFORE_PLUGIN'
 
@@ -16,7 +19,10 @@ export class RouteBeforePluginError extends Error {
   }
 }
 
-/** This version of Fastify does not give the cache a place before the `onSend` hooks of others: what these make for one client would be stored for all. */
+/**
+ * This version of Fastify does not give the cache a place before the `onSend` hooks of others: what these
+ * make for one client would be stored for all.
+ */
 export class UnsupportedFastifyError extends Error {
   readonly code = 'CATTLEGRID_UNSUPPORTED_FASTIFY'
 

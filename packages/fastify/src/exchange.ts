@@ -27,11 +27,11 @@ interface HeadBefore {
 export interface HandlerCalls {
   /** Returns what Fastify would get from the handler. */
   run(): unknown
-  /** Passes an error to the error handling that encloses the handler. Its fields are set on the reply. Default: to Fastify's own. */
+  /** Passes an error, whose fields are set, to the enclosing error handling. Default: Fastify's own. */
   fail?: ((error: PassedError) => void) | undefined
 }
 
-/** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
+/** Translates one request: made where Fastify calls the handler, or in `onRequest` for that `phase`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, PayloadReceiver {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
@@ -70,7 +70,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     this.#handler = handler
   }
 
-  /** What the wrapped handler returns to Fastify; undefined once `send` or `fail` has replaced the handler. Not the reply, because Fastify would await its `then`. */
+  /** What Fastify gets from the handler; undefined once replaced. Not the reply: Fastify would await it. */
   get returned(): Promise<unknown> | undefined {
     return this.#replaced ? undefined : this.#ownDeferred.promise
   }
@@ -125,7 +125,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return rewriteUrl(this.request, rewrite)
   }
 
-  /** A validator that returns the fields gives the request a copy of them, which comes before those of Node's request. */
+  /** A validator that returns the fields gives the request a copy, which comes before those of Node. */
   fieldsReplaced(names: readonly string[]): void {
     const { request } = this
     if (request.headers === this.req.headers) return
@@ -186,7 +186,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
     reply.code(answer.status)
-    // The length may belong to another payload: that of a hook. Fastify declares the length of the payload that it sends, if that has one.
+    // The length may be that of a hook's payload. Fastify declares that of what it sends.
     for (const name of Object.keys(answer.fields))
       if (name !== 'content-length') reply.header(name, answer.fields[name])
     reply.headers(answer.extraFields ?? {})
@@ -202,15 +202,16 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 
   /**
-   * Fastify declares the length of each payload that it sends, also beside the `Transfer-Encoding` of a hook. Node frames no response for which that field
-   * was removed, even if it was not set: a hook that takes the response over needs the framing.
+   * Fastify declares the length of each payload that it sends, also beside the `Transfer-Encoding` of a hook.
+   * Node frames no response for which that field was removed, even if it was not set: a hook that takes the
+   * response over needs the framing.
    */
   #removeFraming(): void {
     for (const response of [this.response, this.res])
       if (response.hasHeader('transfer-encoding')) response.removeHeader('transfer-encoding')
   }
 
-  /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, with the status and the fields before. */
+  /** If a layer throws at an answer, a handler that has not run can still respond. The head is as before. */
   #undoReplacement(): void {
     if (this.#before === undefined) return
     this.#replaced = false
@@ -253,7 +254,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
 
   #onReturn(value: unknown): void {
     if (value === undefined) this.#capture?.payloadCapture.returnedNothing()
-    // While asynchronous hooks have what the handler sent, Fastify would take what it returns for a second payload: recorded, but never sent.
+    // While asynchronous hooks run, Fastify takes what is returned for a second payload: it never sends it.
     const hasSent = value !== this.response && this.#capture?.payloadCapture.hasPayload === true
     if (this.#replaced || hasSent) this.#capture?.discard(value)
     else this.#ownDeferred.resolve(value)
@@ -263,7 +264,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return (this.#deferred ??= newDeferred())
   }
 
-  /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
+  /** Ignores the handler from now on, and removes its fields. Returns how a withheld reply goes on. */
   #replaceHandler(changed: readonly string[]): OnSendDone | undefined {
     this.#replaced = true
     // A place inside this one must not take it for the response of its handler.

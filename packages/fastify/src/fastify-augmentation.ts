@@ -7,7 +7,8 @@ import type { FastifyRouteOptions } from './cached.ts'
 export interface Cattlegrid {
   readonly cache: Cache
   /**
-   * Makes the handler of an endpoint that purges by tag and by URL: `app.post('/purge', app.cattlegrid.purge({ authorize }))`, then
+   * Makes the handler of an endpoint that purges by tag and by URL:
+   * `app.post('/purge', app.cattlegrid.purge({ authorize }))`, then
    * `POST /purge?tag=product:7&url=https://shop.example/products/7`. Off without `authorize`.
    *
    * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.

@@ -5,14 +5,20 @@ import { internalOf, symbolOf } from './internals.ts'
 /** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
 export type OnSendDone = (error: Error | null, payload?: unknown) => void
 
-/** What gets the payload of a reply before the `onSend` hooks of others. All copies and versions of this package share its form. */
+/**
+ * What gets the payload of a reply before the `onSend` hooks of others. All copies and versions of this
+ * package share its form.
+ */
 export interface PayloadReceiver {
   /** The receiver of the caching place around this one, which gets the payload afterwards. */
   readonly outer: PayloadReceiver | undefined
   onSend(payload: unknown, done: OnSendDone): void
 }
 
-/** The property of a reply that holds its innermost receiver. A property costs a hit less than a map of all replies. */
+/**
+ * The property of a reply that holds its innermost receiver. A property costs a hit less than a map of
+ * all replies.
+ */
 const RECEIVER = Symbol.for('cattlegrid.receiver')
 /** Marks the hook below, whichever copy of this package has added it. */
 const FIRST = Symbol.for('cattlegrid.firstOnSend')
@@ -28,8 +34,9 @@ const receiveFirst = Object.assign(
 )
 
 /**
- * Gives the receivers of an app's replies each payload before the `onSend` hooks of others, also of those that the app has added earlier. Fastify appends the
- * hooks that plugins add, and makes the list of each route when the app is ready.
+ * Gives the receivers of an app's replies each payload before the `onSend` hooks of others, also of those
+ * that the app has added earlier. Fastify appends the hooks that plugins add, and makes the list of each
+ * route when the app is ready.
  *
  * @throws UnsupportedFastifyError if Fastify keeps its hooks elsewhere.
  */
@@ -52,7 +59,10 @@ export function setReceiver(reply: FastifyReply, receiver: PayloadReceiver | und
 /** A request, with its route under a symbol of Fastify. */
 type Routed = FastifyRequest & Readonly<Record<symbol, { readonly onSend?: readonly unknown[] | null } | undefined>>
 
-/** Returns a function that is true if an `onSend` hook of others gets the payloads of a request's route; also where Fastify does not show it. */
+/**
+ * Returns a function that is true if an `onSend` hook of others gets the payloads of a request's route; also
+ * where Fastify does not show it.
+ */
 export function otherOnSendOf(): (request: FastifyRequest) => boolean {
   let context: symbol | undefined
   return (request) => {

@@ -5,7 +5,10 @@ import { serializerOf } from './internals.ts'
 import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
-/** Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app has done so. */
+/**
+ * Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app
+ * has done so.
+ */
 export function decorateReplies(app: FastifyInstance): void {
   if (app.hasReplyDecorator('cattlegrid')) return
   app.addHook('onError', (request, _reply, error, done) => {
@@ -19,7 +22,10 @@ export function decorateReplies(app: FastifyInstance): void {
   })
 }
 
-/** The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run there. Made before the app is ready. */
+/**
+ * The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run
+ * there. Made before the app is ready.
+ */
 export class HandlerExchanges {
   readonly #foldsPaths: boolean
   readonly #facts = { hasOnSend: otherOnSendOf(), hasSerializer: serializerOf() }

@@ -15,12 +15,18 @@ export function internalOf(owner: object, description: string): object {
   throw new UnsupportedFastifyError(description)
 }
 
-/** The symbol of this description among the own keys of an object of Fastify; each copy of Fastify has symbols of its own. */
+/**
+ * The symbol of this description among the own keys of an object of Fastify; each copy of Fastify has symbols
+ * of its own.
+ */
 export function symbolOf(object: object, description: string): symbol | undefined {
   return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description)
 }
 
-/** Returns a function that is true for a reply for which a serializer was chosen; also where Fastify does not show it. */
+/**
+ * Returns a function that is true for a reply for which a serializer was chosen; also where Fastify does not
+ * show it.
+ */
 export function serializerOf(): (reply: FastifyReply) => boolean {
   let symbol: symbol | undefined
   return (reply) => {

@@ -1,7 +1,8 @@
 import type { RouteOptions } from 'fastify'
 
 /**
- * Warns of a route whose options of the cache stand where Fastify overlooks them. Another plugin may mean the names, so the route is declared.
+ * Warns of a route whose options of the cache stand where Fastify overlooks them. Another plugin may mean the
+ * names, so the route is declared.
  */
 export function warnOfMisplaced(declared: RouteOptions): void {
   const { config = {}, method, url } = declared

@@ -13,15 +13,24 @@ export interface AnyRoute extends RouteGenericInterface {
 export interface CattlegridOptions {
   /** Where responses are stored. No default. */
   readonly cache: Cache
-  /** Closes the cache with the app, after its last response: its leases are then released. `false`: does not close it, for a cache that is still used elsewhere. Default: `{ drain: '5s' }`. */
+  /**
+   * Closes the cache with the app, after its last response: its leases are then released. `false`: does not
+   * close it, for a cache that is still used elsewhere. Default: `{ drain: '5s' }`.
+   */
   readonly close?: CloseOptions | false | undefined
-  /** For every route that does not give its own; the `ttl` counts only for routes with a `config.cache`. Default: none. */
+  /**
+   * For every route that does not give its own; the `ttl` counts only for routes with a `config.cache`.
+   * Default: none.
+   */
   readonly defaults?: RouteOptions<FastifyRequest<AnyRoute>, FastifyReply> | undefined
 }
 
 /** Options of `config.cache` beside those of a route. */
 export interface RouteCacheOptions {
-  /** Where the responses of the route are stored. The plugin does not close it. Default: the cache of the plugin. */
+  /**
+   * Where the responses of the route are stored. The plugin does not close it. Default: the cache of
+   * the plugin.
+   */
   readonly cache?: Cache | undefined
 }
 

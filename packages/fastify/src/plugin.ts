@@ -10,8 +10,9 @@ import { warnOfMethod, warnOfMisplaced } from './misplaced.ts'
 import { asksForCache, markSeen, watchRoutes } from './route-order.ts'
 
 /**
- * Caches the responses of the routes that are declared after it: those with `config.cache` by its options, the others as their responses declare.
- * By default it stands between the last `preHandler` and the handler: hooks that reject a request do so while an entry is fresh, too.
+ * Caches the responses of the routes that are declared after it: those with `config.cache` by its options,
+ * the others as their responses declare. By default it stands between the last `preHandler` and the handler:
+ * hooks that reject a request do so while an entry is fresh, too.
  *
  * @throws InvalidOptionError, here and where a route is declared.
  */
@@ -63,7 +64,8 @@ function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | u
 }
 
 /**
- * The plugin: caches the responses of the routes that are declared after it, and gives the app `app.cattlegrid`.
+ * The plugin: caches the responses of the routes that are declared after it, and gives the app
+ * `app.cattlegrid`.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'

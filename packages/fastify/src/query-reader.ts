@@ -33,7 +33,10 @@ function newReader(app: FastifyInstance): QueryReader {
   }
 }
 
-/** An option of the router, as the app got it: among those of the router, or, in earlier versions of Fastify, among its own. */
+/**
+ * An option of the router, as the app got it: among those of the router, or, in earlier versions of Fastify,
+ * among its own.
+ */
 function routerOption<Name extends keyof RouterOptions>(app: FastifyInstance, name: Name): RouterOptions[Name] {
   const initial: RouterOptions & { readonly routerOptions?: RouterOptions | undefined } = app.initialConfig
   const given = optionsOf(app)

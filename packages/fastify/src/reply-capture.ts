@@ -5,9 +5,15 @@ import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './first-on-send.ts'
 import { runsHooksForNotFound } from './internals.ts'
 
-/** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
+/**
+ * Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it
+ * to Node.
+ */
 export class ReplyCapture {
-  /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
+  /**
+   * The trailers that the handler has set. Fastify does not list them, and they must not follow
+   * another response.
+   */
   readonly #trailers = new Set<string>()
   readonly payloadCapture: PayloadCapture
   readonly #reply: FastifyReply
@@ -48,8 +54,8 @@ export class ReplyCapture {
   }
 
   /**
-   * Gives the reply the fields that it had when the handler began, for another response. Returns the function that continues the `onSend` hook which
-   * withholds the reply; undefined if it is not withheld.
+   * Gives the reply the fields that it had when the handler began, for another response. Returns the function
+   * that continues the `onSend` hook which withholds the reply; undefined if it is not withheld.
    */
   reopen(): OnSendDone | undefined {
     const reply = this.#reply
@@ -68,11 +74,14 @@ export class ReplyCapture {
     else this.#passOn(followed.payload, done)
   }
 
-  /** From here on the hooks of outer layers have the payload, until the head is sent or the stream is read. */
+  /**
+   * From here on the hooks of outer layers have the payload, until the head is sent or the stream is read.
+   */
   #passOn(payload: unknown, done: OnSendDone): void {
     this.#recording.handedOver()
     done(null, payload)
-    // Unless one of them is asynchronous, they have run. If one has set the stream flowing, its source may run the handler's code from now on.
+    // Unless one of them is asynchronous, they have run. If one has set the stream flowing, its source may
+    // run the handler's code from now on.
     if (payload instanceof Readable && payload.readableFlowing === true) this.#recording.streamRead()
   }
 }
@@ -100,8 +109,9 @@ function fieldsOf(reply: FastifyReply): OutgoingHttpHeaders {
 }
 
 /**
- * Puts the status and the fields of a web `Response` on the reply and returns its body. Fastify does the same after the last `onSend` hook, which
- * is too late for the recording. Fastify refuses a `Response` that was already read.
+ * Puts the status and the fields of a web `Response` on the reply and returns its body. Fastify does the same
+ * after the last `onSend` hook, which is too late for the recording. Fastify refuses a `Response` that was
+ * already read.
  */
 function unwrapResponse(reply: FastifyReply, payload: unknown): unknown {
   if (!isWebResponse(payload) || payload.bodyUsed) return payload

@@ -23,14 +23,17 @@ export class RouteHandlers {
     receivePayloadsFirst(app)
   }
 
-  /** True for a `HEAD` route that the app declares itself: it may answer differently from the `GET` route of its URL. */
+  /**
+   * True for a `HEAD` route that the app declares itself: it may answer differently from the `GET` route of
+   * its URL.
+   */
   isOwnHeadRoute({ method, handler, url }: RouteOptions): boolean {
     return [method].flat().every((name) => name === 'HEAD') && this.#urlsOf.get(handler)?.has(url) !== true
   }
 
   /**
-   * Replaces the handler. A `preHandler` would not do: a plugin that is registered later may append one of its own to the route, such as the
-   * authentication.
+   * Replaces the handler. A `preHandler` would not do: a plugin that is registered later may append one of
+   * its own to the route, such as the authentication.
    */
   install(declared: RouteOptions, route: CachedRoute): void {
     const { handler, constraints } = declared
@@ -55,8 +58,9 @@ export class RouteHandlers {
   }
 
   /**
-   * Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`; no more once a later hook was seen to choose a serializer
-   * for a client: which clients get one is known only behind it.
+   * Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`; no more
+   * once a later hook was seen to choose a serializer for a client: which clients get one is known only
+   * behind it.
    */
   #serveOnRequest(place: RoutePlace, route: CachedRoute, seen: SeenOfRoute): onRequestHookHandler {
     return (request, reply, next) => {
@@ -74,7 +78,10 @@ export class RouteHandlers {
 /** The constraints of Fastify's own that a subrequest meets: it carries the version and the host. */
 const CARRIED_CONSTRAINTS = new Set(['version', 'host'])
 
-/** True if Fastify finds the route by what only a client's request has: the app has a strategy for the constraint. */
+/**
+ * True if Fastify finds the route by what only a client's request has: the app has a strategy for
+ * the constraint.
+ */
 export function hasOwnConstraints({ constraints = {} }: RouteOptions): boolean {
   return Object.keys(constraints).some((name) => !CARRIED_CONSTRAINTS.has(name))
 }

@@ -21,7 +21,10 @@ interface Routes {
   readonly early: string[]
 }
 
-/** Fastify tells its part for unknown URLs of each finished route, whether declared before a plugin or after it. */
+/**
+ * Fastify tells its part for unknown URLs of each finished route, whether declared before a plugin or
+ * after it.
+ */
 interface RouteListener {
   setContext?: (app: FastifyInstance, context: { readonly config?: Config | undefined }) => void
   [ROUTES]?: Routes
@@ -32,10 +35,11 @@ export function markSeen(route: RouteOptions): void {
 }
 
 /**
- * Notes the routes of an app when it gets ready, those included that were declared before. Returns a function for the time when it is ready.
+ * Notes the routes of an app when it gets ready, those included that were declared before. Returns a function
+ * for the time when it is ready.
  *
- * @throws UnsupportedFastifyError if Fastify does not tell them. The returned function throws RouteBeforePluginError with the routes that have `config.cache`
- * and were declared before the plugin.
+ * @throws UnsupportedFastifyError if Fastify does not tell them. The returned function throws
+ * RouteBeforePluginError with the routes that have `config.cache` and were declared before the plugin.
  */
 export function watchRoutes(app: FastifyInstance): (declared: boolean) => void {
   const listener = internalOf(app, 'fastify.404') as RouteListener

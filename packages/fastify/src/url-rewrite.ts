@@ -2,7 +2,10 @@ import { derivedQuery, rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/ht
 import type { FastifyRequest } from 'fastify'
 import { queryReaderOf } from './query-reader.ts'
 
-/** Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
+/**
+ * Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the
+ * URL cannot be rewritten.
+ */
 export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() => void) | undefined {
   const { url } = rewrite
   const reader = queryReaderOf(request.server)
@@ -28,7 +31,10 @@ export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() =>
 /** What a validator returns: Fastify's own changes its argument, others return the new `value`. */
 type Validated = boolean | { readonly value?: unknown; readonly error?: unknown } | undefined
 
-/** The query as the route's schema completes and changes it, as Fastify does it before the handler; undefined where the schema refuses it, or answers later. */
+/**
+ * The query as the route's schema completes and changes it, as Fastify does it before the handler; undefined
+ * where the schema refuses it, or answers later.
+ */
 function validated(request: FastifyRequest, parsed: unknown): unknown {
   const validate = request.getValidationFunction('querystring') as
     ((query: unknown, parent: object) => Validated | Promise<unknown>) | undefined

@@ -16,17 +16,24 @@ import { type QueryParser, rewriteRequestUrl, type UrlRewrite } from './request/
 /** A middleware of Connect, Express, Polka and the like. */
 export type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
-/** Node's request as these frameworks pass it on: inside a mount point, `url` lacks the path of the mount point, and `originalUrl` has it. */
+/**
+ * Node's request as these frameworks pass it on: inside a mount point, `url` lacks the path of the mount
+ * point, and `originalUrl` has it.
+ */
 interface MiddlewareRequest extends IncomingMessage {
   originalUrl?: string | undefined
 }
 
-/** For each request, the number of caching places that it has passed: an outer and an inner one of the same URL have separate entries. */
+/**
+ * For each request, the number of caching places that it has passed: an outer and an inner one of the same
+ * URL have separate entries.
+ */
 const depths = processWide('depths/1', () => new WeakMap<IncomingMessage, number>())
 
 /**
- * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no
- * forwarded field is trusted. The handlers get their `ResponseDirectives` as `res.cattlegrid`.
+ * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework
+ * defines differently: by default no forwarded field is trusted. The handlers get their `ResponseDirectives`
+ * as `res.cattlegrid`.
  *
  * @example
  * import { NodeExchange } from '@cattlegrid/http'
@@ -50,7 +57,10 @@ export abstract class NodeExchange<
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
 
-  /** `place`: the number or the name of the place that caches; a name must not begin with `@`, which marks a place inside another. */
+  /**
+   * `place`: the number or the name of the place that caches; a name must not begin with `@`, which marks a
+   * place inside another.
+   */
   constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, place: number | string) {
     this.req = req
     this.res = res
@@ -91,7 +101,8 @@ export abstract class NodeExchange<
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
-    // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL to rewrite.
+    // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL
+    // to rewrite.
     if (!this.target.startsWith('/') && this.isMounted) return undefined
     return rewriteRequestUrl(this.req, rewrite, this.parseQuery)
   }
@@ -124,14 +135,20 @@ export abstract class NodeExchange<
     return this.#capture === undefined ? payload : this.#capture.handOver(payload)
   }
 
-  /** Call it where the handler has thrown, or passes an error on: what the error handling answers then is no page, whatever its status. */
+  /**
+   * Call it where the handler has thrown, or passes an error on: what the error handling answers then is no
+   * page, whatever its status.
+   */
   protected noteError(error: unknown): void {
     notePassedError(this.req, error)
   }
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void
 
-  /** The parser of which `req.query` is the result, if the framework has that property. Default: `parse` of `node:querystring`. */
+  /**
+   * The parser of which `req.query` is the result, if the framework has that property. Default: `parse` of
+   * `node:querystring`.
+   */
   protected get parseQuery(): QueryParser | undefined {
     return undefined
   }
@@ -139,7 +156,10 @@ export abstract class NodeExchange<
   /** Called before another response is sent in the place of the handler's. */
   protected onReplaced?(): void
 
-  /** True inside a mount point. Default: true for any URL that differs from the target, also for one that a layer has rewritten. */
+  /**
+   * True inside a mount point. Default: true for any URL that differs from the target, also for one that a
+   * layer has rewritten.
+   */
   protected get isMounted(): boolean {
     return this.routed !== this.target
   }

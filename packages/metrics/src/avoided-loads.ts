@@ -2,9 +2,11 @@ import type { Cache } from '@cattlegrid/core'
 import { Counts, type Sample } from './counts.ts'
 
 /**
- * Counts the calls that got a value without a load of their own, and the time that those loads would have taken: each as long as the mean load of the cache so far.
+ * Counts the calls that got a value without a load of their own, and the time that those loads would have
+ * taken: each as long as the mean load of the cache so far.
  *
- * `entry`: hits, less the background loads, since each of these runs for a call that was served an entry. `follower`: calls that got the value of another call's load.
+ * `entry`: hits, less the background loads, since each of these runs for a call that was served an entry.
+ * `follower`: calls that got the value of another call's load.
  */
 export class AvoidedLoads {
   readonly #cache: Cache

@@ -1,4 +1,7 @@
-/** A metric that both exporters have. Prometheus gets its name as it is; OpenTelemetry without `_total` and the unit. */
+/**
+ * A metric that both exporters have. Prometheus gets its name as it is; OpenTelemetry without `_total` and
+ * the unit.
+ */
 export interface MetricRow {
   readonly name: `cattlegrid_${string}`
   readonly kind: 'counter' | 'gauge' | 'histogram'

@@ -16,8 +16,8 @@ interface CachedCallContext {
 }
 
 /**
- * One call of a cached handler. Nest gets what the handler returned, and sends it. If the cache has answered, Nest gets undefined, as from a handler that sends
- * its own response, and sends nothing.
+ * One call of a cached handler. Nest gets what the handler returned, and sends it. If the cache has answered,
+ * Nest gets undefined, as from a handler that sends its own response, and sends nothing.
  */
 export class CachedCall implements HandlerCalls {
   readonly #call: CachedCallContext
@@ -54,7 +54,10 @@ export class CachedCall implements HandlerCalls {
     this.#stopWaiting = stopWaiting
   }
 
-  /** Nest drops the observable of a handler when its client disconnects. The handler goes on for those that wait for its response. */
+  /**
+   * Nest drops the observable of a handler when its client disconnects. The handler goes on for those that
+   * wait for its response.
+   */
   leave(): void {
     if (this.#state === 'running') this.#state = 'left'
   }

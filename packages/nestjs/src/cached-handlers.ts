@@ -81,7 +81,8 @@ export class CachedHandlers {
 
   #compile(metadata: HandlerMetadata, options: Options): CachedHandler {
     const versionSource = metadata.versionSource(this.#config.getVersioning())
-    // A guard rejects a subrequest, which has no user; a function of the application may not find its version.
+    // A guard rejects a subrequest, which has no user; a function of the application may not find
+    // its version.
     const refreshesInline = versionSource.kind === 'unknown' || metadata.isGuarded || this.#hasGlobalGuards
     const defaults: Options = { refresh: refreshesInline ? 'inline' : 'behind', ...this.#defaults }
     const route = compileRoute(
@@ -98,7 +99,10 @@ export class CachedHandlers {
   }
 }
 
-/** What a method handles: requests of one method or of all, of which only `GET` is cached; a stream of events; or no requests. */
+/**
+ * What a method handles: requests of one method or of all, of which only `GET` is cached; a stream of events;
+ * or no requests.
+ */
 function kindOf(metadata: HandlerMetadata): string {
   const method = metadata.ofHandler<RequestMethod>(NEST_KEYS.method)
   if (method === undefined) return 'no request'
@@ -141,7 +145,10 @@ function refuseProvider(owner: Type): void {
   if (marked !== undefined) throw refused(marked, 'no request')
 }
 
-/** Nest runs interceptors for what it calls itself, such as a resolver. A method of a provider that no decorator declares to a framework is called by the application. */
+/**
+ * Nest runs interceptors for what it calls itself, such as a resolver. A method of a provider that no
+ * decorator declares to a framework is called by the application.
+ */
 function warnOfTagsNowhere(owner: Type): void {
   for (const metadata of HandlerMetadata.ofClass(owner)) {
     const keys = Reflect.getMetadataKeys(metadata.handler).map(String)

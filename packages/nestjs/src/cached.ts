@@ -8,7 +8,10 @@ export const CACHED = 'cattlegrid:cached'
 /** The key of the metadata of `@CacheTTL()`. */
 export const CACHE_TTL = 'cattlegrid:ttl'
 
-/** The members that the requests of Express and of Fastify share, for functions among the options. Annotate the parameter with your platform's own request for the others. */
+/**
+ * The members that the requests of Express and of Fastify share, for functions among the options. Annotate
+ * the parameter with your platform's own request for the others.
+ */
 export interface CachedRequest {
   readonly method: string
   readonly url: string
@@ -30,12 +33,14 @@ export interface CachedResponse {
 export type CachedOptions<Req = CachedRequest, Res = CachedResponse> = Omit<RouteOptions<Req, Res>, 'phase'>
 
 /**
- * Caches the responses of a `GET` handler, or of all `GET` handlers of a controller. Guards run for every request, also on a hit; interceptors, pipes and
- * the handler run only for the one request that makes the response. Options of a handler come before those of its controller, and those before the
- * module's `defaults`; `@Cached(false)` excludes a handler.
+ * Caches the responses of a `GET` handler, or of all `GET` handlers of a controller. Guards run for every
+ * request, also on a hit; interceptors, pipes and the handler run only for the one request that makes the
+ * response. Options of a handler come before those of its controller, and those before the module's
+ * `defaults`; `@Cached(false)` excludes a handler.
  *
- * The app does not start with an option that is unknown or has a value it cannot have (`InvalidOptionError`), nor with `@Cached()` on what is no `GET`
- * handler, such as a GraphQL resolver, a message handler or an `@Sse()` stream.
+ * The app does not start with an option that is unknown or has a value it cannot have (`InvalidOptionError`),
+ * nor with `@Cached()` on what is no `GET` handler, such as a GraphQL resolver, a message handler or an
+ * `@Sse()` stream.
  *
  * @example
  * @Get(':id')
@@ -53,7 +58,8 @@ export function Cached<Req = CachedRequest, Res = CachedResponse>(
 }
 
 /**
- * The `ttl` of a handler or a controller that uses `CacheInterceptor`. A number is in milliseconds, as in `@nestjs/cache-manager`.
+ * The `ttl` of a handler or a controller that uses `CacheInterceptor`. A number is in milliseconds, as in
+ * `@nestjs/cache-manager`.
  *
  * @example
  * import { CacheInterceptor, CacheTTL } from '@cattlegrid/nestjs'

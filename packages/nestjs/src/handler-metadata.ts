@@ -1,7 +1,10 @@
 import { type Type, VERSION_NEUTRAL, VersioningType, type VersioningOptions } from '@nestjs/common'
 import { MetadataScanner, Reflector } from '@nestjs/core'
 
-/** The keys of the metadata of Nest's decorators. Nest exports them from no stable path; a test compares them with Nest's own. */
+/**
+ * The keys of the metadata of Nest's decorators. Nest exports them from no stable path; a test compares them
+ * with Nest's own.
+ */
 export const NEST_KEYS = {
   path: 'path',
   method: 'method',
@@ -81,5 +84,8 @@ export class HandlerMetadata {
   }
 }
 
-/** `url`: the URL tells the version, or it does not count. `field`: this request field tells it. `unknown`: a function of the application does. */
+/**
+ * `url`: the URL tells the version, or it does not count. `field`: this request field tells it. `unknown`: a
+ * function of the application does.
+ */
 export type VersionSource = { readonly kind: 'url' | 'unknown' } | { readonly kind: 'field'; readonly name: string }

@@ -1,8 +1,9 @@
 import { Inject } from '@nestjs/common'
 
 /**
- * The token of the cache: `app.get<Cache>(CATTLEGRID_CACHE)`. A text, so that the ES module and the CommonJS module have the same one. Nest names it
- * in the error of an app that does not import the module, so it says what to import.
+ * The token of the cache: `app.get<Cache>(CATTLEGRID_CACHE)`. A text, so that the ES module and the CommonJS
+ * module have the same one. Nest names it in the error of an app that does not import the module, so it says
+ * what to import.
  */
 export const CATTLEGRID_CACHE = 'CATTLEGRID_CACHE of CattlegridModule.forRoot()'
 

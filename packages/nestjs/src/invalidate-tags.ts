@@ -22,10 +22,12 @@ type Tags = readonly string[]
 type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 
 /**
- * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing old afterwards. The tags may depend on what the
- * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a handler of messages, also of a gateway, the data. Nothing is invalidated if the handler
- * throws, or sets a status of 400 or more. The write is done by then, and its response is sent whatever becomes of the tags: while the store is away they are
- * tried again behind for about 10 minutes, and a warning tells of tags that cannot be made or sent.
+ * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing
+ * old afterwards. The tags may depend on what the handler returned, and on its input: the request; in a
+ * GraphQL resolver the arguments; in a handler of messages, also of a gateway, the data. Nothing is
+ * invalidated if the handler throws, or sets a status of 400 or more. The write is done by then, and its
+ * response is sent whatever becomes of the tags: while the store is away they are tried again behind for
+ * about 10 minutes, and a warning tells of tags that cannot be made or sent.
  *
  * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
  *
@@ -76,8 +78,8 @@ function hasFailed(context: ExecutionContext): boolean {
 }
 
 /**
- * The arguments of a handler begin with the request, or with the data of a message; those of a resolver with its parent, before its arguments, and those of a
- * gateway with the socket, before the data.
+ * The arguments of a handler begin with the request, or with the data of a message; those of a resolver with
+ * its parent, before its arguments, and those of a gateway with the socket, before the data.
  */
 function inputOf(context: ExecutionContext): unknown {
   const isSecond = ['graphql', 'ws'].includes(context.getType<string>())

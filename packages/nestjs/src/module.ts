@@ -49,11 +49,12 @@ const served = processWide('nest-apps/1', () => new WeakSet<ApplicationConfig>()
 const DRAIN = '5s'
 
 /**
- * Makes the cache of an app, and serves the handlers that `@Cached()` marks. Import it once, in the root module.
+ * Makes the cache of an app, and serves the handlers that `@Cached()` marks. Import it once, in the
+ * root module.
  *
  * @example
- * @Module({ imports: [CattlegridModule.forRoot({ options: { store: redisStore({ url, namespace: 'shop' }) } })] })
- * export class AppModule {}
+ * @Module({ imports: [CattlegridModule.forRoot({ options: { store: redisStore({ url, namespace: 'shop' }) }
+ * })] }) export class AppModule {}
  */
 export class CattlegridModule extends ConfigurableModule implements OnModuleInit, OnApplicationShutdown {
   readonly #cache: Cache
@@ -89,7 +90,8 @@ export class CattlegridModule extends ConfigurableModule implements OnModuleInit
     this.#responseCache = new ResponseCache(this.#handlers, adapterHost)
     this.#modules = modules
     this.#adapterHost = adapterHost
-    // Nest adds those of `APP_INTERCEPTOR` when all modules are made, and an application can add its own only then.
+    // Nest adds those of `APP_INTERCEPTOR` when all modules are made, and an application can add its own
+    // only then.
     config.addGlobalInterceptor(this.#responseCache)
   }
 

@@ -4,9 +4,15 @@ import type { CachedOptions } from './cached.ts'
 
 /** Options of `CattlegridModule`. */
 export interface CattlegridModuleOptions {
-  /** A cache that your application made, and closes itself. Default: the module makes one with `options`, and closes it with the app. */
+  /**
+   * A cache that your application made, and closes itself. Default: the module makes one with `options`, and
+   * closes it with the app.
+   */
   readonly cache?: Cache | undefined
-  /** Options of the cache that the module makes, as for `createCache()`. Default: those of `createCache()`, a store in the memory of this process. */
+  /**
+   * Options of the cache that the module makes, as for `createCache()`. Default: those of `createCache()`, a
+   * store in the memory of this process.
+   */
   readonly options?: CacheOptions | undefined
   /** For every `@Cached()` that does not give its own. Default: none. */
   readonly defaults?: CachedOptions<never, never> | undefined

@@ -7,8 +7,9 @@ import { CachedCall } from './cached-call.ts'
 import type { HandlerPlace, Platform } from './platform.ts'
 
 /**
- * Serves cached responses behind the guards and before all interceptors: it is the first global one. If one of the application's stood before it, that
- * could have read the user, and what it makes of the handler's result would be stored for every client.
+ * Serves cached responses behind the guards and before all interceptors: it is the first global one. If one
+ * of the application's stood before it, that could have read the user, and what it makes of the handler's
+ * result would be stored for every client.
  */
 export class ResponseCache implements NestInterceptor {
   readonly #handlers: CachedHandlers

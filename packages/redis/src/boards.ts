@@ -5,7 +5,10 @@ import { runScript, script } from './lua/run-script.ts'
 import { luaSources } from './lua/sources.generated.ts'
 import type { RedisKeys } from './redis-keys.ts'
 
-/** The time to live of a board on which nothing is posted, ms. What was learned of a source is then out of date. */
+/**
+ * The time to live of a board on which nothing is posted, ms. What was learned of a source is then out
+ * of date.
+ */
 const BOARD_LIFE = '3600000'
 const postScript = script(luaSources.post)
 

@@ -9,12 +9,18 @@ interface ClientSettings {
   readonly socket?: { readonly socketTimeout?: unknown; readonly reconnectStrategy?: unknown }
 }
 
-/** A burst sends as many commands at once: at most 512 steps of up to three commands each, and the renewals of leases. */
+/**
+ * A burst sends as many commands at once: at most 512 steps of up to three commands each, and the renewals
+ * of leases.
+ */
 const BURST = 2048
 
 const PAGE = 'docs/redis.md explains the settings'
 
-/** One warning that names all settings of the user's client with which the store works badly; undefined if there are none, or if they cannot be read. */
+/**
+ * One warning that names all settings of the user's client with which the store works badly; undefined if
+ * there are none, or if they cannot be read.
+ */
 export function clientSettingsWarning(client: AnyRedisClient, namespace: string): string | undefined {
   const settings = settingsOf(client)
   const problems = settings === undefined ? [] : [...prefixProblem(settings, namespace), ...problemsOf(settings)]
@@ -32,7 +38,10 @@ function settingsOf(client: object): ClientSettings | undefined {
   return (client as { readonly options?: ClientSettings }).options
 }
 
-/** Two apps that differ in their prefix alone would share the entries of the namespace that both have by default. */
+/**
+ * Two apps that differ in their prefix alone would share the entries of the namespace that both have
+ * by default.
+ */
 function prefixProblem({ keyPrefix, redisOptions }: ClientSettings, namespace: string): readonly string[] {
   const prefix = keyPrefix ?? redisOptions?.keyPrefix
   if (typeof prefix !== 'string' || prefix === '' || namespace !== DEFAULT_NAMESPACE) return []

@@ -10,8 +10,8 @@ import type { RedisKeys } from './redis-keys.ts'
 const builtInCodecs: readonly Codec[] = [json, structured, raw]
 
 /**
- * Returns the entry, lease and cooldown of a key. A value of a codec that is neither built in nor among `codecs` is returned as its bytes. Rejects with
- * the error of Redis or the client.
+ * Returns the entry, lease and cooldown of a key. A value of a codec that is neither built in nor among
+ * `codecs` is returned as its bytes. Rejects with the error of Redis or the client.
  */
 export async function inspectKey(
   link: Link,

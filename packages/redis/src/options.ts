@@ -18,25 +18,36 @@ const SHARDED_CLIENT =
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Your own client, which you connect and close: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of
-   * `redis` 5.1+ or 6; or `new Redis()` or `new Cluster()` of `ioredis` 5 or 6, or of `iovalkey`. Calls wait for its first connection within their `storeTimeout`; later, while it is not ready, each process loads on its own. Give either this or `url`.
+   * Your own client, which you connect and close: `createClient()`, `createCluster()`, or `createSentinel()`
+   * with `reserveClient: true`, of `redis` 5.1+ or 6; or `new Redis()` or `new Cluster()` of `ioredis` 5 or
+   * 6, or of `iovalkey`. Calls wait for its first connection within their `storeTimeout`; later, while it is
+   * not ready, each process loads on its own. Give either this or `url`.
    */
   readonly client?: AnyRedisClient | undefined
-  /** The server's address, such as `'redis://127.0.0.1:6379'`: the store creates, connects and closes its own client. */
+  /**
+   * The server's address, such as `'redis://127.0.0.1:6379'`: the store creates, connects and closes its
+   * own client.
+   */
   readonly url?: string | undefined
-  /** The prefix of every key and of the channel. Caches with the same namespace share their entries. Default: `'cattlegrid'`. */
+  /**
+   * The prefix of every key and of the channel. Caches with the same namespace share their entries. Default:
+   * `'cattlegrid'`.
+   */
   readonly namespace?: string | undefined
   /**
-   * How long a server may answer nothing before the store connects anew: it replaces a connection that it created (with `url`, and for wake-ups), and beside your
-   * own client of node-redis it opens one, which it uses until yours is connected again. Otherwise a peer that vanished silently goes unnoticed for minutes. Only a
-   * complete reply counts as an answer: allow more time for large values over a slow network. `false` never does so. Default: `'2s'`.
+   * How long a server may answer nothing before the store connects anew: it replaces a connection that it
+   * created (with `url`, and for wake-ups), and beside your own client of node-redis it opens one, which it
+   * uses until yours is connected again. Otherwise a peer that vanished silently goes unnoticed for minutes.
+   * Only a complete reply counts as an answer: allow more time for large values over a slow network. `false`
+   * never does so. Default: `'2s'`.
    */
   readonly watchdog?: Duration | false | undefined
   /**
-   * True: on a cluster, the notices about a key (its commit, release, deletion, expiry) are published on the channel of its group of slots, which only
-   * the node of that group and the processes that use keys of the group hear. False: on one channel, which all nodes and all processes hear. Tags and
-   * `clear` always use that one. All processes of a namespace must agree: one without this option does not hear what the others publish. It needs Redis 7,
-   * and the client of a cluster with sharded channels. Default: `false`.
+   * True: on a cluster, the notices about a key (its commit, release, deletion, expiry) are published on the
+   * channel of its group of slots, which only the node of that group and the processes that use keys of the
+   * group hear. False: on one channel, which all nodes and all processes hear. Tags and `clear` always use
+   * that one. All processes of a namespace must agree: one without this option does not hear what the others
+   * publish. It needs Redis 7, and the client of a cluster with sharded channels. Default: `false`.
    */
   readonly shardedNotices?: boolean | undefined
   /** The source of time, timers, randomness and tokens; for tests. Default: the system's. */
@@ -53,7 +64,9 @@ const clientRule: OptionRule<AnyRedisClient> = {
   },
 }
 
-/** The error for a store with two servers, or with none: most often, a variable of the environment is missing. */
+/**
+ * The error for a store with two servers, or with none: most often, a variable of the environment is missing.
+ */
 function refusedServer(options: RedisStoreOptions | undefined, client: unknown): InvalidOptionError {
   const isUrl = client === undefined && Object.hasOwn(options ?? {}, 'url')
   const accepted = isUrl
@@ -72,7 +85,10 @@ const urlRule: OptionRule<string> = {
       : undefined,
 }
 
-/** False if a part of a password that is not percent-encoded stands in the host's place or behind it: it would be shown as an address. */
+/**
+ * False if a part of a password that is not percent-encoded stands in the host's place or behind it: it would
+ * be shown as an address.
+ */
 function isUnambiguous({ username, password, pathname, search, hash }: URL): boolean {
   try {
     decodeURIComponent(username + password)

@@ -4,7 +4,10 @@ import type { AnswerLimits, StepParts } from './lua/scripts.ts'
 /** The first word of a question on the channel. Versions that do not know it ignore the message. */
 const ASK = 'ask'
 const QUESTION = /^ask ([\w-]{22}) (.+)$/s
-/** That of a key with 100 tags of 256 characters, of which JSON makes up to six of each. An unread question would make its process look frozen. */
+/**
+ * That of a key with 100 tags of 256 characters, of which JSON makes up to six of each. An unread question
+ * would make its process look frozen.
+ */
 const LONGEST_QUESTION = 200_000
 const LIMITS: AnswerLimits = { keepFor: 10_000, most: 1000 }
 /** Number of questions that are answered within a second: anyone who may publish can ask. */
@@ -15,8 +18,9 @@ const LOOK_INTERVAL = 20
 type Answerer = (question: string) => string | undefined
 
 /**
- * Questions of one process to all that use the namespace, for diagnosis. The question is published on the channel of the notices; each process appends its answers to a list that
- * the one that asks reads and removes. While nobody asks, nothing is sent or stored.
+ * Questions of one process to all that use the namespace, for diagnosis. The question is published on the
+ * channel of the notices; each process appends its answers to a list that the one that asks reads and
+ * removes. While nobody asks, nothing is sent or stored.
  */
 export class Questions implements ProcessQuestions {
   readonly #parts: StepParts

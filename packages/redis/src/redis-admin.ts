@@ -10,15 +10,22 @@ import { holds, type KeyPage, keyPages, type NamespacePage, namespacePages } fro
 export type { KeyPage, NamespacePage }
 
 /**
- * What a tool does with a namespace beside a store's steps. Every call rejects with the error of Redis or the client. A search sends its
- * commands as its pages are asked for; it may show a key twice, and miss one whose slot moves meanwhile.
+ * What a tool does with a namespace beside a store's steps. Every call rejects with the error of Redis or the
+ * client. A search sends its commands as its pages are asked for; it may show a key twice, and miss one whose
+ * slot moves meanwhile.
  */
 export interface RedisAdmin {
   /** The store of the namespace. Its `close` ends the admin, too. */
   readonly store: LinkedStore['store']
-  /** Returns the entry, lease and cooldown of a key. A value that no built-in codec and none of `codecs` wrote is returned as its bytes. */
+  /**
+   * Returns the entry, lease and cooldown of a key. A value that no built-in codec and none of `codecs` wrote
+   * is returned as its bytes.
+   */
   inspect(key: string, codecs?: readonly Codec[]): Promise<Inspection>
-  /** Pauses all processes of the namespace for `duration` ms; 0 ends the pause. Returns how many subscriptions were told, of a cluster those of one node. */
+  /**
+   * Pauses all processes of the namespace for `duration` ms; 0 ends the pause. Returns how many subscriptions
+   * were told, of a cluster those of one node.
+   */
   pause(duration: number): Promise<number>
   /** True if one of the keys has an entry, or the namespace has ever had a tag. */
   holds(keys: readonly string[]): Promise<boolean>

@@ -1,9 +1,14 @@
-/** Braces would end the hash tag early, `%` starts an escape, and UTF-8 cannot encode half a surrogate pair. */
+/**
+ * Braces would end the hash tag early, `%` starts an escape, and UTF-8 cannot encode half a surrogate pair.
+ */
 const UNSAFE = /[%{}]|\p{Surrogate}/gu
 /** Matches keys that need no escape: nearly all. */
 const SAFE = /^[^%{}\uD800-\uDFFF]+$/
 const ESCAPE = /%(?:([0-9A-F]{2})|u([0-9A-F]{4}))/g
-/** The escape of the empty key: Redis ignores an empty hash tag, so the names of the key would be in different slots. */
+/**
+ * The escape of the empty key: Redis ignores an empty hash tag, so the names of the key would be in
+ * different slots.
+ */
 const EMPTY = '%00'
 
 /** Escapes any string for use between the braces of a Redis key. Different strings stay different. */
@@ -29,9 +34,10 @@ export function unescapeKey(escaped: string): string | undefined {
 }
 
 /**
- * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may use them together in a cluster; all
- * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags`, `%refreshes`, `%pause` or `%answers`, so these names never collide with
- * those of a cache key.
+ * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may
+ * use them together in a cluster; all tag names share another, and so do the two names of the refresh budget.
+ * No escaped key is `%tags`, `%refreshes`, `%pause` or `%answers`, so these names never collide with those of
+ * a cache key.
  */
 export class RedisKeys {
   readonly channel: string

@@ -13,10 +13,11 @@ import { type StoreParts, storeParts } from './store-parts.ts'
 import { readTagNumbers } from './tags/tag-numbers.ts'
 
 /**
- * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With `client`, it never connects or closes that client, and
- * opens one more connection for wake-ups; of an ioredis client it takes the settings, and sends its commands over a connection that it opens, too. With `url`, it
- * creates its own client, which `close` closes. Several caches may use one store: it is
- * closed with the last of them.
+ * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With
+ * `client`, it never connects or closes that client, and opens one more connection for wake-ups; of an
+ * ioredis client it takes the settings, and sends its commands over a connection that it opens, too. With
+ * `url`, it creates its own client, which `close` closes. Several caches may use one store: it is closed with
+ * the last of them.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'
@@ -29,7 +30,10 @@ export function redisStore(options: RedisStoreOptions): Store & { readonly quest
   return openStore(options).store
 }
 
-/** The async context of the module: the connections of a store that a request creates would keep that request's context for as long as they last. */
+/**
+ * The async context of the module: the connections of a store that a request creates would keep that
+ * request's context for as long as they last.
+ */
 const detached = new AsyncResource('cattlegrid.redis')
 
 /** A store, and the link over which it sends its commands. */

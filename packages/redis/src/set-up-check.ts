@@ -4,8 +4,8 @@ import type { StepParts } from './lua/scripts.ts'
 import type { RedisStoreSetup } from './options.ts'
 
 /**
- * Rejects where the server serves no steps although it answers: it runs no scripts, is too old, or is one node of a cluster, which refuses the keys of others.
- * Over a client of one server, three slots are asked.
+ * Rejects where the server serves no steps although it answers: it runs no scripts, is too old, or is one
+ * node of a cluster, which refuses the keys of others. Over a client of one server, three slots are asked.
  */
 export async function probe({ link, redisKeys, clocks, scripts }: StepParts): Promise<void> {
   const names = link.nodes === undefined ? [redisKeys.tagSequence, redisKeys.refreshRate, redisKeys.entry('')] : []
@@ -26,13 +26,17 @@ export function checkSetUp(
   const key = redisKeys.tagSequence
   // What it meets is told once, as that of any step.
   void steps.run(() => probe(parts))
-  // Every process ignores an empty message. The scripts go on when Redis denies a PUBLISH, so none of them would report that.
+  // Every process ignores an empty message. The scripts go on when Redis denies a PUBLISH, so none of them
+  // would report that.
   void steps.run(() => link.send(key, ['PUBLISH', redisKeys.channel, ''], 'text'))
   if (client !== undefined) warnOf(clientSettingsWarning(client, namespace))
   void evictionWarning(link, key).then(warnOf)
 }
 
-/** A warning if the server evicts leases before entries; undefined otherwise, or if it does not say. `key` names the master to ask. */
+/**
+ * A warning if the server evicts leases before entries; undefined otherwise, or if it does not say. `key`
+ * names the master to ask.
+ */
 async function evictionWarning(link: Link, key: string): Promise<string | undefined> {
   const memory = await memoryOf(link, key)
   if (!/^maxmemory_policy:volatile-ttl\r?$/m.test(memory) || /^maxmemory:0\r?$/m.test(memory)) return undefined

@@ -66,7 +66,10 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   return { ...parts, partOf, reader, pending, leases, writes, questions, pause, notices }
 }
 
-/** The addresses of at most this many masters are known: more than a cluster has, with those that left it lately. */
+/**
+ * The addresses of at most this many masters are known: more than a cluster has, with those that left
+ * it lately.
+ */
 const MOST_MASTERS = 1000
 
 /** The masters of a cluster as the parts of the store. */
@@ -93,7 +96,10 @@ function partsOf(
   }
 }
 
-/** Learns from each notice before the caches do. `check` is called once, when the first connection for notices stands. */
+/**
+ * Learns from each notice before the caches do. `check` is called once, when the first connection for
+ * notices stands.
+ */
 function noticeListener(reader: EntryReader, pause: FleetPause, check: () => void): (notice: Notice) => void {
   let isChecked = false
   return (notice) => {

@@ -56,18 +56,20 @@ export { sendStream } from './adapter-contract/send-stream.ts'
 export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-contract/stage.ts'
 
 /**
- * Declares the tests that every adapter must pass, over real sockets. The tests move the clock themselves, so none waits for an expiry.
- * An unhandled rejection must fail the running test, as it does in Jest, Vitest and `node:test`.
+ * Declares the tests that every adapter must pass, over real sockets. The tests move the clock themselves, so
+ * none waits for an expiry. An unhandled rejection must fail the running test, as it does in Jest, Vitest and
+ * `node:test`.
  *
  * @param name the name of the framework, for the test titles.
  * @param factory starts a server of that framework with the adapter and these routes.
  * @param runner the test runner. Default: the global `describe` and `test`.
- * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left out. Default: a memory store.
+ * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left
+ * out. Default: a memory store.
  *
  * @example
  * import { type AdapterFactory, describeAdapterContract } from '@cattlegrid/testkit'
  *
- * export const contractOf = (factory: AdapterFactory): void => describeAdapterContract('my framework', factory)
+ * export const contract = (factory: AdapterFactory): void => describeAdapterContract('my framework', factory)
  */
 export function describeAdapterContract(
   name: string,

@@ -2,19 +2,28 @@ import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 
 /** The options of `createManualRuntime`. */
 export interface ManualRuntimeOptions {
-  /** Determines the random numbers and the tokens. Default: the next unused number, so that no two runtimes return the same token. */
+  /**
+   * Determines the random numbers and the tokens. Default: the next unused number, so that no two runtimes
+   * return the same token.
+   */
   readonly seed?: number | undefined
 }
 
 /** A runtime whose time moves only when the test moves it. */
 export interface ManualRuntime extends Runtime {
-  /** Moves time forward by `ms`. Fires the timers that fall due in order, and runs all pending promise callbacks after each. */
+  /**
+   * Moves time forward by `ms`. Fires the timers that fall due in order, and runs all pending promise
+   * callbacks after each.
+   */
   advance(ms: number): Promise<void>
   /** Lets the host sleep for `ms`: entries are older then, and no timer has come nearer. */
   sleep(ms: number): void
   /** As `advance`, up to the time `moment` on the clock of `now()`. */
   advanceTo(moment: number): Promise<void>
-  /** Sets what `random` returns from now on: the result of a function, or these numbers in turn and then the last one again and again. */
+  /**
+   * Sets what `random` returns from now on: the result of a function, or these numbers in turn and then the
+   * last one again and again.
+   */
   setRandom(source: (() => number) | readonly number[]): void
   /** Timers that have neither fired nor been cancelled. */
   readonly pendingTimers: number
@@ -26,7 +35,10 @@ interface Timer {
 }
 
 const START_OF_CLOCK = 1_000_000
-/** The lead of `now` over `elapsed`, so that a moment of one that is taken for a moment of the other makes a test fail. */
+/**
+ * The lead of `now` over `elapsed`, so that a moment of one that is taken for a moment of the other makes a
+ * test fail.
+ */
 const LEAD = 100_000_000
 const START_OF_DAY = Date.UTC(2030, 0, 1, 12)
 /** Without this limit, a timer that always sets itself again would hang the test instead of failing it. */
@@ -47,7 +59,8 @@ function warnInProduction(): void {
 }
 
 /**
- * Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is the same.
+ * Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is
+ * the same.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'
@@ -115,7 +128,10 @@ function earliest(timers: Iterable<Timer>, moment: number): Timer | undefined {
   return first
 }
 
-/** When it fires, every pending microtask has run. Read at load time, before a test runner can replace it with a fake timer. */
+/**
+ * When it fires, every pending microtask has run. Read at load time, before a test runner can replace it with
+ * a fake timer.
+ */
 const nextTurn = globalThis.setImmediate
 
 function settle(): Promise<void> {

@@ -13,8 +13,9 @@ const OLDEST = 7
 const quiet = { encoding: 'utf8', stdio: 'pipe', timeout: 120_000 } as const
 
 /**
- * Finds Redis or Valkey, version 7 or later: on the PATH, else a copy that an earlier call unpacked, else Debian's package. It unpacks that
- * package under `node_modules/.cache/redis`, which needs no root and installs nothing.
+ * Finds Redis or Valkey, version 7 or later: on the PATH, else a copy that an earlier call unpacked, else
+ * Debian's package. It unpacks that package under `node_modules/.cache/redis`, which needs no root and
+ * installs nothing.
  *
  * @throws Error which says how to get one.
  */
@@ -87,7 +88,10 @@ function replace(folder: string, root: string): string {
   return folder
 }
 
-/** Downloads the package and the dependencies that the system lacks. apt gets separate state folders, so the system stays unchanged. */
+/**
+ * Downloads the package and the dependencies that the system lacks. apt gets separate state folders, so the
+ * system stays unchanged.
+ */
 function fetchDebianPackages(work: string, root: string): void {
   for (const folder of ['lists/partial', 'apt/archives/partial', 'debs']) {
     mkdirSync(join(work, folder), { recursive: true })
@@ -101,7 +105,8 @@ function fetchDebianPackages(work: string, root: string): void {
   apt('update')
   const plan = apt('--simulate', '--no-install-recommends', 'install', 'redis-server')
   const missing = Array.from(plan.matchAll(/^Inst (\S+)/gm), ([, name = '']) => name)
-  // The plan leaves out what is installed on this host. `redis-tools` has the program to which `redis-server` links.
+  // The plan leaves out what is installed on this host. `redis-tools` has the program to which
+  // `redis-server` links.
   apt('download', ...new Set(['redis-server', 'redis-tools', ...missing]))
   mkdirSync(root)
   for (const deb of readdirSync(join(work, 'debs'))) {

@@ -15,7 +15,10 @@ export interface StartRedisOptions {
   readonly args?: readonly string[] | undefined
   /** The port to listen on. Implies `own`. Default: a free port. */
   readonly port?: number | undefined
-  /** Starts a server that the test may stop, pause and flush, even if REDIS_URL names another one. Default: false. */
+  /**
+   * Starts a server that the test may stop, pause and flush, even if REDIS_URL names another one.
+   * Default: false.
+   */
   readonly own?: boolean | undefined
 }
 
@@ -36,7 +39,8 @@ export interface RedisServer {
 }
 
 /**
- * Returns the server that REDIS_URL names, else starts one without persistence. A started server ends when this process ends, even by SIGKILL.
+ * Returns the server that REDIS_URL names, else starts one without persistence. A started server ends when
+ * this process ends, even by SIGKILL.
  *
  * @example
  * import { startRedis } from '@cattlegrid/testkit'
@@ -44,7 +48,8 @@ export interface RedisServer {
  * const server = await startRedis({ own: true })
  * console.log(server.url)
  * await server.stop()
- * @throws Error when no Redis or Valkey, version 7 or later, can be found, when nothing listens at REDIS_URL, or when the server rejects `args`.
+ * @throws Error when no Redis or Valkey, version 7 or later, can be found, when nothing listens at REDIS_URL,
+ * or when the server rejects `args`.
  */
 export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
   const url = process.env['REDIS_URL']
@@ -92,7 +97,8 @@ async function freePort(): Promise<number> {
 }
 
 async function startAlone(port: number, args: readonly string[]): Promise<RedisServer> {
-  // Each server gets its own file name: it loads the file if it exists, and a full resynchronisation writes one even without persistence.
+  // Each server gets its own file name: it loads the file if it exists, and a full resynchronisation writes
+  // one even without persistence.
   const dump = `cattlegrid-${process.pid}-${port}.rdb`
   const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dbfilename', dump]
   return await startProcess(port, ['--port', String(port), ...volatile, ...args], {
@@ -156,9 +162,10 @@ async function ready(child: ServerProcess, readyWhen: string): Promise<void> {
 }
 
 /**
- * Starts a shell that kills the server when this process ends. The shell's input ends then, even after SIGKILL; test runners die on a signal
- * without running any handler. The shell gets its own session, so that Ctrl-C in the terminal does not reach it. Returns a function that ends
- * the shell and leaves the server running.
+ * Starts a shell that kills the server when this process ends. The shell's input ends then, even after
+ * SIGKILL; test runners die on a signal without running any handler. The shell gets its own session, so that
+ * Ctrl-C in the terminal does not reach it. Returns a function that ends the shell and leaves the
+ * server running.
  */
 function guard(server: ServerProcess): () => void {
   const shell = spawn('/bin/sh', ['-c', 'read -r _ || kill -9 "$0"', String(server.pid)], {

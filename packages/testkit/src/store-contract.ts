@@ -18,7 +18,8 @@ import { describeTags } from './store-contract/tags.ts'
 export type { StoreFactory, StoreUnderTest } from './store-contract/stage.ts'
 
 /**
- * Declares the tests that every store must pass. A test waits only for short durations to end, so a slow machine slows it and fails nothing.
+ * Declares the tests that every store must pass. A test waits only for short durations to end, so a slow
+ * machine slows it and fails nothing.
  *
  * @param name the name of the store, for the test titles.
  * @param factory opens an empty store; it is called once for each test.

@@ -8,7 +8,10 @@ import type { Settings } from '../options/settings.ts'
 import { Batch } from './batch.ts'
 import type { ManyLoader } from './many-loader.ts'
 
-/** Number of keys that are looked up at once. With more, the first would hold their leases while the last ask for theirs, and the renewals would cost more than the loads. */
+/**
+ * Number of keys that are looked up at once. With more, the first would hold their leases while the last ask
+ * for theirs, and the renewals would cost more than the loads.
+ */
 const MOST_AT_ONCE = 2000
 
 /** The arguments of one `getOrSetMany`. `keys` pairs each requested key with its stored key. */
@@ -20,7 +23,8 @@ export interface ManyCall {
 }
 
 /**
- * Looks up many keys, each as `getOrSet` does. The keys that lead share loader calls. An error ends it with the part of its key.
+ * Looks up many keys, each as `getOrSet` does. The keys that lead share loader calls. An error ends it with
+ * the part of its key.
  *
  * @throws the error of the first key, in the order of `keys`, that has one.
  */
@@ -52,7 +56,9 @@ export function lookUpMany(
   return awaitedCall(inParts(others, values, lookUpPart), awaiters)
 }
 
-/** Looks up one part of the keys after the other: the next one while the commits of the last are under way. */
+/**
+ * Looks up one part of the keys after the other: the next one while the commits of the last are under way.
+ */
 async function inParts(
   keys: ManyCall['keys'],
   values: Map<string, unknown>,

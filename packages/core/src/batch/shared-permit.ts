@@ -1,6 +1,9 @@
 import type { PermitSource, QueuedLoad, ReleasePermit } from '../flight/permits.ts'
 
-/** The permit of one loader call. Each key that may join the call holds a share, from before it asks for its lease until its load has ended. */
+/**
+ * The permit of one loader call. Each key that may join the call holds a share, from before it asks for its
+ * lease until its load has ended.
+ */
 export class SharedPermit implements PermitSource, QueuedLoad {
   readonly #source: PermitSource
   readonly #onShareReleased: () => void

@@ -16,7 +16,7 @@ import type {
   SetOptions,
   ViewOptions,
   WrapOptions,
-} from '../options/options.ts'
+} from '../options/call-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { CacheStats } from '../activity.ts'
 import type { Store } from '../store/store.ts'
@@ -40,15 +40,16 @@ export interface Cache {
   readonly shared: boolean
   /** True from the call of `close` on: it rejects further calls. */
   readonly closed: boolean
-  /** True from `pause` to `resume`, called on this cache or on a view of it, and while an operator has paused all processes. */
+  /** True from `pause` to `resume`, of this cache or a view, and while an operator pauses all processes. */
   readonly paused: boolean
-  /** The windows of entries that are stored without their own, ms: the options of `createCache` or `with`. `ttl` is undefined where it was not given. */
+  /** The default windows of entries, ms. `ttl` is undefined where it was not given. */
   readonly windows: Pick<Windows, 'staleWhileRevalidate' | 'staleIfError'> & { readonly ttl: number | undefined }
   /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**
-   * Returns a view of this cache with other default options, which are checked once instead of at every call. With `maxLoads`, it has a separate
-   * limit. The view shares everything else: entries, loads, limits, events, `pause`, `close`.
+   * Returns a view of this cache with other default options, which are checked once instead of at every call.
+   * With `maxLoads`, it has a separate limit. The view shares everything else: entries, loads, limits,
+   * events, `pause`, `close`.
    *
    * @example
    * const prices = cache.with({ ttl: '10s', maxLoads: 4 })
@@ -56,7 +57,7 @@ export interface Cache {
    * @throws InvalidOptionError
    */
   with(options: ViewOptions): Cache
-  /** The cache that this one is a view of, through any number of views; itself if it is none. All views have the same `root`: use it as the key for what you keep once a cache. */
+  /** The cache behind all views; itself if it is no view. Use it as the key of what you keep once a cache. */
   readonly root: Cache
   /**
    * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.
@@ -66,12 +67,14 @@ export interface Cache {
    *   const response = await fetch('https://rates.example/today', { signal })
    *   return (await response.json()) as { readonly chf: number }
    * })
-   * @throws the loader's own error; LoadFailedError while the key cools down; LoadTimeoutError; WaitTimeoutError; TooManyWaitersError; ReentrantLoadError; InvalidOptionError;
-   * InvalidKeyError; ClosedError; the reason of `options.signal`. Never StoreAwayError: while the store is away the cache works per process.
+   * @throws the loader's own error; LoadFailedError while the key cools down; LoadTimeoutError;
+   * WaitTimeoutError; TooManyWaitersError; ReentrantLoadError; InvalidOptionError; InvalidKeyError;
+   * ClosedError; the reason of `options.signal`. Never StoreAwayError: while the store is away the cache
+   * works per process.
    */
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /**
-   * As `getOrSet`, but also reports where the value came from and how the load ended. The leader's answer waits for its commit.
+   * As `getOrSet`, with the value's origin and the load's end. The leader's answer waits for its commit.
    *
    * @example
    * const { value, status, age } = await cache.lookup('report', async () => ({ total: 3 }))
@@ -79,19 +82,21 @@ export interface Cache {
    */
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>>
   /**
-   * Claims the key, for a host that calls no loader: a queue worker, a framework that only knows `get` and `set`. Brings the value, if there is one to serve or
-   * another caller loads it; else the lead, which its caller must end; else the right to load alone. Callers of `claim` and of `getOrSet` meet on one key.
+   * Claims the key, for a host that calls no loader: a queue worker, a framework that only knows `get` and
+   * `set`. Brings the value, if there is one to serve or another caller loads it; else the lead, which its
+   * caller must end; else the right to load alone. Callers of `claim` and of `getOrSet` meet on one key.
    *
    * @example
    * const claim = await cache.claim<string>('page:7', { hold: '10s' })
    * if (claim.kind === 'value') console.log(claim.value)
    * else if (claim.kind === 'lead') await claim.commit('<h1>Seven</h1>', { tags: ['product:7'] })
-   * @throws as `getOrSet`, but no error of a loader, and WaitTimeoutError never: the end of `waitTimeout` is the right to load alone.
+   * @throws as `getOrSet`, but no error of a loader, and WaitTimeoutError never: the end of `waitTimeout` is
+   * the right to load alone.
    */
   claim<V>(key: string, options?: ClaimOptions<V>): Promise<Claim<V>>
   /**
-   * Returns a fresh value from the memory store or the near cache, synchronously. Undefined also when an early refresh is due: `getOrSet` or
-   * `lookup` then starts it.
+   * Returns a fresh value from the memory store or the near cache, synchronously. Undefined also when an
+   * early refresh is due: `getOrSet` or `lookup` then starts it.
    *
    * @example
    * const now = cache.peek<number>('price:7')?.value
@@ -106,7 +111,7 @@ export interface Cache {
    */
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined>
   /**
-   * Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads: to look first and load then is `getOrSet`.
+   * Returns a fresh or stale value with its state, and never loads. A stored `undefined` differs from a miss.
    *
    * @example
    * const found = await cache.read<number | undefined>('price:7')
@@ -122,9 +127,11 @@ export interface Cache {
    */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
   /**
-   * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
-   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. Of more than 2,000 keys, one part after
-   * the other is looked up and loaded. A key that the loader's Map leaves out is missing in the result, unless another caller loaded it.
+   * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call
+   * leads together share one call of `loader`, which waits for no other key; a key that first waits for
+   * another leader, and then leads, is loaded by a further call. Of more than 2,000 keys, one part after the
+   * other is looked up and loaded. A key that the loader's Map leaves out is missing in the result, unless
+   * another caller loaded it.
    *
    * @example
    * const names = await cache.getOrSetMany(['name:7', 'name:8'], async (keys) => new Map(keys.map((key) => [key, `the name of ${key}`])))
@@ -133,15 +140,16 @@ export interface Cache {
    */
   getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>>
   /**
-   * Loads now, however fresh the value is; joins or waits for a load that runs already, or whose result is still being stored. For warming up.
+   * Loads now, however fresh the value is, or waits for a load that runs already. For warming up.
    *
    * @example
    * await cache.refresh('report', async () => ({ total: 3 }))
    */
   refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /**
-   * Writes a value, and voids a running lease: no load that began before can overwrite it. Another `set` can, in the order in which the store
-   * executes them; with several writers, write the source and call `delete` instead.
+   * Writes a value, and voids a running lease: no load that began before can overwrite it. Another `set` can,
+   * in the order in which the store executes them; with several writers, write the source and call
+   * `delete` instead.
    *
    * @example
    * await cache.set('price:7', 129, { ttl: '10s', tags: ['product:7'] })
@@ -149,11 +157,13 @@ export interface Cache {
    */
   set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void>
   /**
-   * As `set` for each key, in one turn: the client of a shared store sends them in one write. Each key is written by itself, also when another one fails.
+   * As `set` for each key, in one turn: the client of a shared store sends them in one write. Each key is
+   * written by itself, also when another one fails.
    *
    * @example
    * await cache.setMany(new Map([['price:7', 129], ['price:8', 99]]), { ttl: '10s' })
-   * @throws as `set`, with the first key's error; InvalidOptionError and InvalidKeyError before anything is written.
+   * @throws as `set`, with the first key's error; InvalidOptionError and InvalidKeyError before anything
+   * is written.
    */
   setMany<V>(values: ReadonlyMap<string, V>, options?: SetOptions<V>): Promise<void>
   /**
@@ -165,7 +175,8 @@ export interface Cache {
    */
   delete(key: string, options?: InvalidateOptions): Promise<void>
   /**
-   * As `delete` for each key, in one turn: the client of a shared store sends them in one write. Each key is deleted by itself, also when another one fails.
+   * As `delete` for each key, in one turn: the client of a shared store sends them in one write. Each key is
+   * deleted by itself, also when another one fails.
    *
    * @example
    * await cache.deleteMany(['product:7', 'product:8'])
@@ -180,8 +191,8 @@ export interface Cache {
    */
   expire(key: string, options?: InvalidateOptions): Promise<void>
   /**
-   * Makes every entry with one of the tags unusable; the value of a load with one of them that began before is not stored. The cost does not depend on the number
-   * of entries.
+   * Makes every entry with one of the tags unusable; the value of a load with one of them that began before
+   * is not stored. The cost does not depend on the number of entries.
    *
    * @example
    * await cache.invalidateTags(['product:7'])
@@ -189,8 +200,9 @@ export interface Cache {
    */
   invalidateTags(tags: readonly string[]): Promise<void>
   /**
-   * Makes every entry with one of the tags stale, within the stale windows that it was committed with; and the entry of a load that began before, too. The
-   * calls of each key start one refresh, within `refreshBudget`. The cost does not depend on the number of entries.
+   * Makes every entry with one of the tags stale, within the stale windows that it was committed with; and
+   * the entry of a load that began before, too. The calls of each key start one refresh, within
+   * `refreshBudget`. The cost does not depend on the number of entries.
    *
    * @example
    * await cache.expireTags(['catalogue'])
@@ -198,7 +210,7 @@ export interface Cache {
    */
   expireTags(tags: readonly string[]): Promise<void>
   /**
-   * Removes all leases and entries of the store's namespace, and returns the number of entries. It scans all keys and is not atomic.
+   * Removes all leases and entries of the store's namespace; returns the number of entries. Not atomic.
    *
    * @example
    * const entries = await cache.clear()
@@ -242,22 +254,24 @@ export interface Cache {
    */
   stats(): CacheStats
   /**
-   * Bypasses the cache in this process until `resume`, for an emergency: every call runs its own loader, within `maxLoads`, and no stored
-   * value is served and no loaded value stored. Writes and invalidations still reach the store.
+   * Bypasses the cache in this process until `resume`, for an emergency: every call runs its own loader,
+   * within `maxLoads`, and no stored value is served and no loaded value stored. Writes and invalidations
+   * still reach the store.
    *
    * @example
    * cache.pause()
    */
   pause(): void
   /**
-   * Ends a `pause` of this process. A cache with `enabled: false` stays paused, as one does that an operator has paused in all processes.
+   * Ends a `pause` of this process. A cache with `enabled: false` stays paused, as one does that an operator
+   * has paused in all processes.
    *
    * @example
    * cache.resume()
    */
   resume(): void
   /**
-   * Resolves once the store has answered, at once for the memory store: for the start of a program that must not serve without its store.
+   * Resolves once the store has answered: for the start of a program that must not serve without it.
    *
    * @example
    * await cache.ready({ timeout: '5s' })
@@ -265,7 +279,8 @@ export interface Cache {
    */
   ready(options?: ReadyOptions): Promise<void>
   /**
-   * Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it.
+   * Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their
+   * leases. The last cache that uses a shared store closes it.
    *
    * @example
    * await cache.close({ drain: '5s' })

@@ -33,11 +33,13 @@ import type { Store } from '../store/store.ts'
  *
  * const cache = createCache({ ttl: '30s', staleWhileRevalidate: '5m' })
  * await cache.getOrSet('product:7', async () => ({ id: 7 }))
- * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one; for a shared store that is closed.
+ * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another
+ * one; for a shared store that is closed.
  */
 export function createCache(options?: CacheOptions): Cache {
   const setup = cacheSetup(options)
-  // The timers and connections of a cache that a request creates would keep that request's context for as long as they last.
+  // The timers and connections of a cache that a request creates would keep that request's context for as
+  // long as they last.
   return runDetached(() => wireCache(setup))
 }
 
@@ -65,7 +67,9 @@ function wireCache(setup: CacheSetup): Cache {
   return new DefaultCache(coordinator, new Lifecycle(coordinator), setup.store ?? store, settings)
 }
 
-/** A store in this process that goes by another time than its cache: what it stores is gone at once, or never. */
+/**
+ * A store in this process that goes by another time than its cache: what it stores is gone at once, or never.
+ */
 function warnOfOtherTime({ store, runtime }: CacheSetup, events: Events): void {
   const { runtime: own } = (store ?? {}) as { readonly runtime?: Runtime }
   // Each copy of this package has its own system runtime.

@@ -19,7 +19,7 @@ import type {
   SetOptions,
   ViewOptions,
   WrapOptions,
-} from '../options/options.ts'
+} from '../options/call-options.ts'
 import type { Lookup } from '../lookup/result.ts'
 import { Claims } from '../lookup/claims.ts'
 import { Lookups } from '../lookup/lookup.ts'
@@ -49,8 +49,9 @@ import { wrapFunction } from './wrap-function.ts'
 import { lookUpMany } from '../batch/get-or-set-many.ts'
 
 /**
- * Checks the arguments of every call, and passes it on. An invalid argument rejects the promise that the call returns. The views of one cache
- * are several of these with different settings: they share the coordinator and the lifecycle.
+ * Checks the arguments of every call, and passes it on. An invalid argument rejects the promise that the call
+ * returns. The views of one cache are several of these with different settings: they share the coordinator
+ * and the lifecycle.
  */
 export class DefaultCache implements Cache {
   readonly root: Cache

@@ -14,8 +14,8 @@ interface Executed {
 }
 
 /**
- * Executes writes and invalidations. Its keys are stored keys. Each takes the joinable places of its keys away before its promise settles, also when the
- * store did not answer: it may have executed the step.
+ * Executes writes and invalidations. Its keys are stored keys. Each takes the joinable places of its keys
+ * away before its promise settles, also when the store did not answer: it may have executed the step.
  */
 export class EntryWriter {
   readonly #coordinator: LoadCoordinator

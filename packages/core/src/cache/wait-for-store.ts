@@ -7,7 +7,8 @@ const PAUSE = 100
 /**
  * Resolves once the store has answered.
  *
- * @throws StoreAwayError after `timeout` ms without an answer; what `checkOpen` throws, which is asked before each step.
+ * @throws StoreAwayError after `timeout` ms without an answer; what `checkOpen` throws, which is asked before
+ * each step.
  */
 export async function waitForStore(
   { store, runtime }: Pick<EngineServices, 'store' | 'runtime'>,

@@ -20,8 +20,8 @@ import {
 export type AloneWhy = ClaimedAlone['why']
 
 /**
- * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
- * settles the flight, and never rejects.
+ * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the
+ * caller holds already. Always settles the flight, and never rejects.
  */
 export async function loadAlone(
   flight: Flight,
@@ -43,7 +43,10 @@ export async function loadAlone(
   }
 }
 
-/** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. A background flight does not load. Never rejects. */
+/**
+ * Runs the load of a flight without a lease: its callers get the result, and nothing is stored. A background
+ * flight does not load. Never rejects.
+ */
 export async function loadUnleased(
   flight: Flight,
   call: Call,
@@ -58,8 +61,8 @@ export async function loadUnleased(
     call.handOut.onAlone(why)
     return settleAbandoned(flight, abandoned)
   }
-  // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
-  // tell, and the late joiner gets the value.
+  // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the
+  // store is away no read can tell, and the late joiner gets the value.
   if (why !== 'away') flight.letLateJoinersReadAgain()
   const load = new LoadRun(call, services, permit, () => flight.settleJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)

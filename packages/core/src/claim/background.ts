@@ -7,7 +7,10 @@ import type { Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { claim } from './claim.ts'
 
-/** Refreshes entries behind the calls that were served them. `permits`: those of the cache, or of a view of it. */
+/**
+ * Refreshes entries behind the calls that were served them. `permits`: those of the cache, or of a view
+ * of it.
+ */
 export class Background {
   readonly #coordinator: LoadCoordinator
   readonly #permits: PermitSource
@@ -45,7 +48,10 @@ export class Background {
     return flight
   }
 
-  /** An entry gets one attempt that begins; one refused by a limit does not count. Until the entry is stale, later calls are hits again, also from the near cache. */
+  /**
+   * An entry gets one attempt that begins; one refused by a limit does not count. Until the entry is stale,
+   * later calls are hits again, also from the near cache.
+   */
   #noteAttempt(key: string, entry: Entry, refresh: Flight | undefined): void {
     const { earlyRefresh } = this.#coordinator.services
     earlyRefresh.noteAttempt(key, entry)
@@ -56,8 +62,9 @@ export class Background {
   }
 
   /**
-   * Returns the key's running flight, else starts one that no caller waits for. Undefined if the cache is closed,
-   * the refresh suppressed, or `refreshBudget` used up: its call is served the entry, and nothing refreshes it.
+   * Returns the key's running flight, else starts one that no caller waits for. Undefined if the cache is
+   * closed, the refresh suppressed, or `refreshBudget` used up: its call is served the entry, and nothing
+   * refreshes it.
    */
   #joinOrStart(call: Call, entry: Entry, storeRead: TimedRead, callId: number): Flight | undefined {
     const { services, flights, known } = this.#coordinator
@@ -79,8 +86,8 @@ export class Background {
 }
 
 /**
- * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; or the batch had no value for the key.
- * Without a pause every stale hit would load again.
+ * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; or
+ * the batch had no value for the key. Without a pause every stale hit would load again.
  */
 function needsPauseHere(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0

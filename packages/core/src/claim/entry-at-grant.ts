@@ -4,8 +4,9 @@ import type { Lease } from '../store/answers.ts'
 import { judgeTags } from '../store/tag-expiry.ts'
 
 /**
- * The entry as its tags leave it at the grant of the lease; undefined if one of them was invalidated since the read, or the store does not answer. An
- * invalidation of tags changes no version, so the acquire did not see it.
+ * The entry as its tags leave it at the grant of the lease; undefined if one of them was invalidated since
+ * the read, or the store does not answer. An invalidation of tags changes no version, so the acquire did not
+ * see it.
  */
 export async function entryAtGrant(
   entry: Entry,

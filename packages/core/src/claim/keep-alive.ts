@@ -2,7 +2,10 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
 import type { LeaseTerm } from '../flight/lease-term.ts'
 
-/** Renews a lease every third of its duration, until `stop` or until the lease is lost, at the latest at `maxHold`; `onLost` gets the reason. */
+/**
+ * Renews a lease every third of its duration, until `stop` or until the lease is lost, at the latest at
+ * `maxHold`; `onLost` gets the reason.
+ */
 export class KeepAlive {
   readonly #term: LeaseTerm
   readonly #services: EngineServices

@@ -11,7 +11,9 @@ export function isFailure(settings: Settings, error: unknown): boolean {
   }
 }
 
-/** True when the loader stopped because its own caller's signal aborted: that says nothing about the source. */
+/**
+ * True when the loader stopped because its own caller's signal aborted: that says nothing about the source.
+ */
 export function isOwnAbort({ signal }: Settings, error: unknown): boolean {
   return signal?.aborted === true && (error === signal.reason || failureOf(error).name === 'AbortError')
 }

@@ -4,7 +4,10 @@ import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { AbandonReason } from '../load.ts'
 
-/** `waited`: the permit came; or a notice or the poll interval did, and the flight still queues. What was read before may be out of date. */
+/**
+ * `waited`: the permit came; or a notice or the poll interval did, and the flight still queues. What was read
+ * before may be out of date.
+ */
 export type PermitAnswer =
   | { readonly kind: 'acquired' }
   | { readonly kind: 'waited' }
@@ -29,7 +32,10 @@ export class LoadPermit implements FlightStep {
   /** Defined once the queue has refused it: the time that it would have had to wait, ms. */
   #refusedFor: number | undefined
 
-  /** `patience`: the longest wait in the queue, ms. `waiter`: ends each wait in the queue when the key may have got a value. */
+  /**
+   * `patience`: the longest wait in the queue, ms. `waiter`: ends each wait in the queue when the key may
+   * have got a value.
+   */
   constructor(source: PermitSource, patience: number, waiter?: LeaseWaiter) {
     this.#source = source
     this.#patience = patience
@@ -69,7 +75,10 @@ export class LoadPermit implements FlightStep {
     return { ended: ended.promise, leaveQueue, end }
   }
 
-  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited`, another call goes on waiting. */
+  /**
+   * Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited`,
+   * another call goes on waiting.
+   */
   acquireFor(flight: Flight): PermitAnswer | Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
@@ -80,12 +89,14 @@ export class LoadPermit implements FlightStep {
   }
 
   async #waitInQueue(flight: Flight, { ended }: QueuedPermit): Promise<PermitAnswer> {
-    // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
+    // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes
+    // the flight out of the queue.
     flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL, true)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
     flight.endWait()
     if (this.#refusedFor !== undefined) return { kind: 'refused', why: 'overloaded', wait: this.#refusedFor }
-    // The wait may have ended by `close`, or because the last caller left, even if a new caller has come since.
+    // The wait may have ended by `close`, or because the last caller left, even if a new caller has
+    // come since.
     const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')
     return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }
   }

@@ -15,8 +15,8 @@ export interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
 }
 
 /**
- * What a loader gets. A class, as `StaleValue` is: V8 makes a hidden class for each object literal with a getter. Those live until a major garbage collection, and
- * each keeps the getter and with it the whole load.
+ * What a loader gets. A class, as `StaleValue` is: V8 makes a hidden class for each object literal with a
+ * getter. Those live until a major garbage collection, and each keeps the getter and with it the whole load.
  */
 export class LoaderArgument implements Load<never> {
   readonly key: string
@@ -32,7 +32,8 @@ export class LoaderArgument implements Load<never> {
     this.stale = stale
     this.background = background
     this.leased = leased
-    // Its own: a loader may take them out of it, or hand on a copy. Named first: V8 puts a literal that is assigned to a property among the old objects.
+    // Its own: a loader may take them out of it, or hand on a copy. Named first: V8 puts a literal that is
+    // assigned to a property among the old objects.
     const keep: Load['keep'] = (options) => controls.keep(options)
     const uncacheable: Load['uncacheable'] = (options) => controls.uncacheable(options)
     this.keep = keep
@@ -45,8 +46,9 @@ export class LoaderArgument implements Load<never> {
   }
 
   /**
-   * Calls `listener` when its signal is or would be aborted, at once if it was before. It makes no AbortController, which costs more than many loads. A load of
-   * another copy of this module has the signal only.
+   * Calls `listener` when its signal is or would be aborted, at once if it was before. It makes no
+   * AbortController, which costs more than many loads. A load of another copy of this module has the
+   * signal only.
    */
   static onStop(load: Load, listener: StopListener): void {
     if (#controls in load) load.#controls.onStop(listener)
@@ -56,7 +58,8 @@ export class LoaderArgument implements Load<never> {
 }
 
 /**
- * Calls `listener` when the signal of a load is aborted, or at once if it was. It makes no signal: making one costs more than many loads.
+ * Calls `listener` when the signal of a load is aborted, or at once if it was. It makes no signal: making one
+ * costs more than many loads.
  *
  * @example
  * import { onAbort } from '@cattlegrid/core/extend'
@@ -70,7 +73,10 @@ export function onAbort(load: Load, listener: StopListener): void {
   LoaderArgument.onStop(load, listener)
 }
 
-/** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */
+/**
+ * The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many
+ * never do.
+ */
 export class StaleValue implements NonNullable<Load<never>['stale']> {
   readonly age: number
   readonly #entry: Entry

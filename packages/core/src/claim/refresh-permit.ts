@@ -3,7 +3,9 @@ import type { RefreshBudget } from '../flight/refresh-budget.ts'
 import type { Settings } from '../options/settings.ts'
 import type { RefreshRequest } from '../store/refresh-quota.ts'
 
-/** The permit of one background refresh by the cache's `refreshBudget`, from the request for it to its end. */
+/**
+ * The permit of one background refresh by the cache's `refreshBudget`, from the request for it to its end.
+ */
 export class RefreshPermit {
   readonly #flight: Flight
   readonly #budget: RefreshBudget
@@ -20,7 +22,10 @@ export class RefreshPermit {
     this.#request = budget.beginRequest(loadTimeout + leaseDuration)
   }
 
-  /** Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it. Asks once. */
+  /**
+   * Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it.
+   * Asks once.
+   */
   async acquire(): Promise<boolean> {
     if (this.#state !== 'new') return true
     this.#state = 'asked'

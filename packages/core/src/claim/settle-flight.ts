@@ -14,7 +14,10 @@ export function settleAbandoned(flight: Flight, why: AbandonReason): void {
   flight.settle(result, { kind: 'abandoned', why })
 }
 
-/** Settles a flight that gets no permit. Where the source is overloaded its callers get a stale value or the error. */
+/**
+ * Settles a flight that gets no permit. Where the source is overloaded its callers get a stale value or
+ * the error.
+ */
 export function settleWithoutPermit(flight: Flight, refused: Extract<PermitAnswer, { kind: 'refused' }>): void {
   const { why } = refused
   if (why !== 'overloaded') return settleAbandoned(flight, why)
@@ -22,7 +25,10 @@ export function settleWithoutPermit(flight: Flight, refused: Extract<PermitAnswe
   flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'abandoned', why })
 }
 
-/** Settles a flight whose batch returned no value for the key. Late joiners read again: the key may have got a value before their call. */
+/**
+ * Settles a flight whose batch returned no value for the key. Late joiners read again: the key may have got a
+ * value before their call.
+ */
 export function settleAbsent(flight: Flight): Outcome {
   const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
   flight.settleOwnerAndEarly({ kind: 'absent' })
@@ -35,7 +41,10 @@ export function retryJoinersIfOwnAbort(flight: Flight, settings: Settings, error
   if (isOwnAbort(settings, error)) flight.settleJoiners('retry')
 }
 
-/** Settles a flight in which a store or a policy threw. That breaks its contract, but must not make callers hang. */
+/**
+ * Settles a flight in which a store or a policy threw. That breaks its contract, but must not make
+ * callers hang.
+ */
 export function settleBroken(flight: Flight, error: unknown): void {
   flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'failed', error, cooldown: 0 })
 }

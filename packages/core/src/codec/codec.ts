@@ -6,24 +6,39 @@ import { copyBytes } from './own-bytes.ts'
 
 /** Encodes values to the bytes that a shared store keeps, and decodes them. */
 export interface Codec<V = unknown> {
-  /** Written beside the bytes, so that no reader decodes them with another codec: two codecs with one id must decode alike. 1–15 are reserved for the library; use 16–255. */
+  /**
+   * Written beside the bytes, so that no reader decodes them with another codec: two codecs with one id must
+   * decode alike. 1–15 are reserved for the library; use 16–255.
+   */
   readonly id: number
-  /** @throws any error when the value cannot be encoded: the callers then get the value, and it is not stored. */
+  /**
+   * @throws any error when the value cannot be encoded: the callers then get the value, and it is not stored.
+   */
   encode(value: V): Uint8Array
   /**
-   * Returns a new value at every call: the same bytes are decoded for several callers. They are part of a larger buffer, so copy what the value keeps of them.
+   * Returns a new value at every call: the same bytes are decoded for several callers. They are part of a
+   * larger buffer, so copy what the value keeps of them.
    *
-   * @throws any error for bytes that it cannot decode: the entry then counts as missing. Bytes that it has decoded once it always decodes: a caller that
-   * joins the read would get the error.
+   * @throws any error for bytes that it cannot decode: the entry then counts as missing. Bytes that it has
+   * decoded once it always decodes: a caller that joins the read would get the error.
    */
   decode(bytes: Buffer): V
-  /** Returns the first part of a value that `decode` would not return as it was encoded, such as `value.roles (Set)`; undefined when there is none. Default: not checked. */
+  /**
+   * Returns the first part of a value that `decode` would not return as it was encoded, such as
+   * `value.roles (Set)`; undefined when there is none. Default: not checked.
+   */
   lossOf?(value: V): string | undefined
-  /** True when nobody changes a decoded value: callers that join one read then share it. Default: false, and each gets its own. */
+  /**
+   * True when nobody changes a decoded value: callers that join one read then share it. Default: false, and
+   * each gets its own.
+   */
   readonly immutable?: boolean | undefined
 }
 
-/** True when the two decode the same bytes. By id, not by object: a call may make its codec anew, and another copy of this package has other objects. */
+/**
+ * True when the two decode the same bytes. By id, not by object: a call may make its codec anew, and another
+ * copy of this package has other objects.
+ */
 export function isSameCodec(one: Codec, other: Codec): boolean {
   return one === other || one.id === other.id
 }
@@ -48,7 +63,9 @@ export interface OpenCodec {
   decode<T>(bytes: Buffer): T
 }
 
-/** JSON text, as `JSON.stringify` writes it. A top-level `undefined` is stored as no bytes. The default codec. */
+/**
+ * JSON text, as `JSON.stringify` writes it. A top-level `undefined` is stored as no bytes. The default codec.
+ */
 export const json: OpenCodec = {
   id: 1,
   encode(value) {
@@ -63,7 +80,10 @@ export const json: OpenCodec = {
   lossOf: jsonLoss,
 }
 
-/** The structured clone format of V8: Date, Map, Set, BigInt, undefined, typed arrays and cycles survive. The decoder makes views of the bytes, so it gets a copy. */
+/**
+ * The structured clone format of V8: Date, Map, Set, BigInt, undefined, typed arrays and cycles survive. The
+ * decoder makes views of the bytes, so it gets a copy.
+ */
 export const structured: OpenCodec = {
   id: 2,
   encode: (value) => serialize(value),
@@ -71,7 +91,10 @@ export const structured: OpenCodec = {
   lossOf: structuredLoss,
 }
 
-/** A codec for bytes: `decode` always returns a `Buffer`, so a loader may return one. The caller of `decode` names the type. */
+/**
+ * A codec for bytes: `decode` always returns a `Buffer`, so a loader may return one. The caller of `decode`
+ * names the type.
+ */
 export interface BytesCodec {
   readonly id: number
   lossOf?(value: Uint8Array): string | undefined

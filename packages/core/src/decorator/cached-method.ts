@@ -1,6 +1,6 @@
 import type { Cache } from '../cache/cache.ts'
 import { InvalidOptionError } from '../errors.ts'
-import type { CallOptions } from '../options/options.ts'
+import type { CallOptions } from '../options/call-options.ts'
 import { wrapRows } from '../options/parse-call-options.ts'
 import { checkOptions } from '../option-rules/check-options.ts'
 import { objectRule } from '../option-rules/option-rules.ts'
@@ -10,13 +10,18 @@ type Method = (...args: never[]) => unknown
 
 /** Options of `@cachedMethod`. */
 export interface CachedMethodOptions<A extends readonly unknown[], V = unknown> extends CallOptions<V> {
-  /** The cache, or a function that finds it on the instance, for classes that receive theirs from a container. */
+  /**
+   * The cache, or a function that finds it on the instance, for classes that receive theirs from a container.
+   */
   readonly cache: Cache | ((self: never) => Cache)
   /** The cache key of a call, from its arguments. Two methods that share a cache need keys that differ. */
   readonly key: (...args: A) => string
 }
 
-/** The two forms of a decorator: with a TC39 method context, and with the property descriptor of the older proposal. */
+/**
+ * The two forms of a decorator: with a TC39 method context, and with the property descriptor of the
+ * older proposal.
+ */
 interface MethodDecorator<A extends readonly unknown[]> {
   <This, R>(
     method: (this: This, ...args: [...A]) => Promise<R>,
@@ -26,7 +31,8 @@ interface MethodDecorator<A extends readonly unknown[]> {
 }
 
 /**
- * Caches the results of a method. Works as a TC39 decorator, and as one of the older proposal for tools that still compile that.
+ * Caches the results of a method. Works as a TC39 decorator, and as one of the older proposal for tools that
+ * still compile that.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'
@@ -40,7 +46,8 @@ interface MethodDecorator<A extends readonly unknown[]> {
  *     return { id }
  *   }
  * }
- * @throws InvalidOptionError when the class is defined, for an option that is unknown or has an invalid value.
+ * @throws InvalidOptionError when the class is defined, for an option that is unknown or has an
+ * invalid value.
  */
 export function cachedMethod<A extends readonly unknown[], V = unknown>(
   options: CachedMethodOptions<A, V>,
@@ -60,7 +67,10 @@ const cacheRule: OptionRule<object> = {
   parse: (value) => (typeof value === 'function' ? value : objectRule<{ wrap(): unknown }>('', 'wrap').parse(value)),
 }
 
-/** Checks the options when the class is defined, while a cache that `cache` finds on an instance does not exist yet. */
+/**
+ * Checks the options when the class is defined, while a cache that `cache` finds on an instance does not
+ * exist yet.
+ */
 function checkMethodOptions(options: object | undefined): void {
   const { key, cache } = checkOptions('cachedMethod', options, { ...wrapRows, cache: cacheRule })
   if (cache === undefined) throw new InvalidOptionError('cachedMethod.cache', cache, cacheRule.accepted)
@@ -70,7 +80,10 @@ function checkMethodOptions(options: object | undefined): void {
 type Standard = [method: Method, context: { readonly kind: string; readonly name: string | symbol }]
 type Legacy = [target: object, name: string | symbol, descriptor?: PropertyDescriptor]
 
-/** TC39 passes the method and takes the returned one; the older proposal passes a descriptor, which is changed. */
+/**
+ * TC39 passes the method and takes the returned one; the older proposal passes a descriptor, which
+ * is changed.
+ */
 function decorate(replace: (method: Method) => Method): unknown {
   return (...args: Standard | Legacy) => {
     const [first, second, descriptor] = args as [...Standard, PropertyDescriptor?] | Legacy

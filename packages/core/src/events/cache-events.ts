@@ -3,11 +3,16 @@ import type { Unreadable } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 
 /**
- * The fields of each event of a cache, by the event's name; `CacheEvent` is the event itself. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest.
- * `call` and `flight` are numbers that identify a call and a flight in this process.
+ * The fields of each event of a cache, by the event's name; `CacheEvent` is the event itself. Times in ms.
+ * `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest. `call` and
+ * `flight` are numbers that identify a call and a flight in this process.
  */
 export interface CacheEvents {
-  /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both; neither when it fails during its read. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
+  /**
+   * A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`,
+   * and never both; neither when it fails during its read. `from`: which copy of the entry. `age` and
+   * `freshFor` in ms; `freshFor` is negative for a stale one.
+   */
   hit: {
     readonly key: string
     readonly status: 'fresh' | 'stale'
@@ -23,9 +28,16 @@ export interface CacheEvents {
     readonly age: number
     readonly freshFor: number
   }
-  /** A call found no entry that it may be served at once. One `answer` follows. `took`: ms since the call began. */
+  /**
+   * A call found no entry that it may be served at once. One `answer` follows. `took`: ms since the
+   * call began.
+   */
   miss: { readonly key: string; readonly call: number; readonly took: number }
-  /** A call that had missed ended, or one failed before it had hit or missed: with a value, or with `error` (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value and `waited` in ms. */
+  /**
+   * A call that had missed ended, or one failed before it had hit or missed: with a value, or with `error`
+   * (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value
+   * and `waited` in ms.
+   */
   answer: {
     readonly key: string
     readonly call: number
@@ -38,7 +50,11 @@ export interface CacheEvents {
   }
   /** A call joined the key's running refresh in this process. */
   join: { readonly key: string; readonly call: number; readonly flight: number }
-  /** A flight was granted the lease and loads. `lease`: names the lease in the events of all processes. `attempt`: 1, and one more for each load of the key that has failed in a row. `background`: no caller waits for it. `takeover`: it had waited for another flight's lease, which ended without a value. */
+  /**
+   * A flight was granted the lease and loads. `lease`: names the lease in the events of all processes.
+   * `attempt`: 1, and one more for each load of the key that has failed in a row. `background`: no caller
+   * waits for it. `takeover`: it had waited for another flight's lease, which ended without a value.
+   */
   lead: {
     readonly key: string
     readonly flight: number
@@ -47,7 +63,10 @@ export interface CacheEvents {
     readonly background: boolean
     readonly takeover: boolean
   }
-  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one that began the flight. `holder`: the holder of the lease, where the store knows it. */
+  /**
+   * A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one
+   * that began the flight. `holder`: the holder of the lease, where the store knows it.
+   */
   follow: {
     readonly key: string
     readonly call: number
@@ -57,7 +76,10 @@ export interface CacheEvents {
   }
   /** A waiting flight reads again, after a notice or when its timer fires. */
   wake: { readonly key: string; readonly call: number; readonly flight: number; readonly by: 'notice' | 'timer' }
-  /** A loader is called. `leased`: the load holds the lease, so its result can be stored. `call`: the one that began the flight. */
+  /**
+   * A loader is called. `leased`: the load holds the lease, so its result can be stored. `call`: the one that
+   * began the flight.
+   */
   load: {
     readonly key: string
     readonly call: number
@@ -73,7 +95,10 @@ export interface CacheEvents {
     readonly took: number
     readonly leased: boolean
   }
-  /** A leader's value was stored, with `tags`; it is fresh for `ttl` ms. `lease` as in `lead`. `took`: the time until the store's answer, ms. */
+  /**
+   * A leader's value was stored, with `tags`; it is fresh for `ttl` ms. `lease` as in `lead`. `took`: the
+   * time until the store's answer, ms.
+   */
   commit: {
     readonly key: string
     readonly flight: number
@@ -82,7 +107,10 @@ export interface CacheEvents {
     readonly ttl: number
     readonly took: number
   }
-  /** A commit was refused: the lease was lost or voided while the load ran. `lease` as in `lead`. `took`: the time until the store's answer, ms. */
+  /**
+   * A commit was refused: the lease was lost or voided while the load ran. `lease` as in `lead`. `took`: the
+   * time until the store's answer, ms.
+   */
   refused: {
     readonly key: string
     readonly flight: number
@@ -90,19 +118,31 @@ export interface CacheEvents {
     readonly why: string
     readonly took: number
   }
-  /** The store broke its contract: it stored the value of a lease after it had refused to renew that lease. Nothing but a fault of the store causes it. */
+  /**
+   * The store broke its contract: it stored the value of a lease after it had refused to renew that lease.
+   * Nothing but a fault of the store causes it.
+   */
   violation: { readonly key: string; readonly flight: number; readonly what: 'commit-after-loss' }
   /** A lease was renewed; `remaining` in ms. */
   renew: { readonly key: string; readonly remaining: number }
-  /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. `lease` as in `lead`. */
+  /**
+   * A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on,
+   * and the store refuses its commit. `lease` as in `lead`.
+   */
   'lease-lost': { readonly key: string; readonly flight: number; readonly lease: string; readonly why: string }
-  /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms, but not once the lease was lost or voided. */
+  /**
+   * A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key
+   * cools down for `cooldown` ms, but not once the lease was lost or voided.
+   */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
   /** A flight began no load, because the key cools down; `remaining` is what is left of the cooldown, ms. */
   cooling: { readonly key: string; readonly remaining: number }
   /** A call reached the end of its `waitTimeout`; `waited` in ms. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags` (`tags`) and `expireTags` (`expire-tags`), which `tags` lists, and `*` for `clear`. */
+  /**
+   * The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags` (`tags`) and
+   * `expireTags` (`expire-tags`), which `tags` lists, and `*` for `clear`.
+   */
   invalidate: {
     readonly key: string
     readonly tags: readonly string[]
@@ -110,22 +150,43 @@ export interface CacheEvents {
   }
   /** The value could not be encoded: its callers get it, and it is not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
-  /** The value is larger, encoded, than `maxEntryBytes` or the store's own limit: its callers get it, and it is not stored. */
+  /**
+   * The value is larger, encoded, than `maxEntryBytes` or the store's own limit: its callers get it, and it
+   * is not stored.
+   */
   'too-large': { readonly key: string; readonly error: unknown }
-  /** The bytes at the key are not an entry of this library (`foreign`), or one of another record format (`other-format`) or codec (`other-codec`), or the codec failed (`undecodable`): the call goes on as for a miss. */
+  /**
+   * The bytes at the key are not an entry of this library (`foreign`), or one of another record format
+   * (`other-format`) or codec (`other-codec`), or the codec failed (`undecodable`): the call goes on as for
+   * a miss.
+   */
   unreadable: { readonly key: string; readonly why: Unreadable['why']; readonly error: unknown }
-  /** The store did not answer a step, or had no turn for it in time. Steps that are not sent because the breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them. */
+  /**
+   * The store did not answer a step, or had no turn for it in time. Steps that are not sent because the
+   * breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them.
+   */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
-  /** No step is sent (`open`), because the store did not answer in time or there is no connection: `error` is the last one of the connection. Or the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
+  /**
+   * No step is sent (`open`), because the store did not answer in time or there is no connection: `error` is
+   * the last one of the connection. Or the store answers again (`closed`). `node`: the address of the node
+   * that it is about, where the store has several.
+   */
   breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined; readonly error: unknown }
-  /** With `maxLoads: 'auto'`: the processes of the store run `limit` loads at once from the source until the next of these events. `typical`: the time of a load while the source is not overloaded, ms. `processes`: how many share the limit. */
+  /**
+   * With `maxLoads: 'auto'`: the processes of the store run `limit` loads at once from the source until the
+   * next of these events. `typical`: the time of a load while the source is not overloaded, ms. `processes`:
+   * how many share the limit.
+   */
   'load-limit': {
     readonly source: string
     readonly limit: number
     readonly typical: number
     readonly processes: number
   }
-  /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). `node` as of `breaker`; undefined: those of all nodes. */
+  /**
+   * Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). `node` as
+   * of `breaker`; undefined: those of all nodes.
+   */
   notices: { readonly state: 'disconnected' | 'connected'; readonly node: string | undefined }
   /** A problem for an operator; the message names the remedy. */
   warning: { readonly message: string }
@@ -171,8 +232,9 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
 export type EventName = keyof CacheEvents
 export const eventNames = Object.keys(names) as readonly EventName[]
 /**
- * An event: its fields, its name as `type`, and the `name` of its cache as `cache`. The union of all events; `CacheEvent<'commit'>` is one of them. The same
- * object goes to the listeners and to the `node:diagnostics_channel` named `cattlegrid:<type>`.
+ * An event: its fields, its name as `type`, and the `name` of its cache as `cache`. The union of all events;
+ * `CacheEvent<'commit'>` is one of them. The same object goes to the listeners and to the
+ * `node:diagnostics_channel` named `cattlegrid:<type>`.
  */
 export type CacheEvent<E extends EventName = EventName> = {
   [N in E]: CacheEvents[N] & { readonly type: N; readonly cache: string }

@@ -17,7 +17,10 @@ export function debugEvents(events: Events): void {
   }
 }
 
-/** Prints one event as a line. Times are rounded to 0.1 ms. An error is its name and code, which hold no value. */
+/**
+ * Prints one event as a line. Times are rounded to 0.1 ms. An error is its name and code, which hold
+ * no value.
+ */
 function debugEvent({ cache, type, ...fields }: { readonly cache: string; readonly type: string }): void {
   debug('%s', [cache, type, ...Object.entries(fields).flatMap(textsOf)].join(' '))
 }

@@ -7,7 +7,10 @@ import { type CacheEvent, type CacheEvents, type EventName, eventNames, type Lis
 /** One event's listeners and subscribers. */
 export class EventChannel {
   readonly #listeners = new Set<(event: CacheEvent) => unknown>()
-  /** Those that an emission calls, which were there when it began. Undefined after a change, until the next emission. */
+  /**
+   * Those that an emission calls, which were there when it began. Undefined after a change, until the
+   * next emission.
+   */
   #called: readonly ((event: CacheEvent) => unknown)[] | undefined
   readonly #diagnostics: Channel
   readonly #onFailure: (error: unknown) => void
@@ -46,13 +49,19 @@ export class EventChannel {
     }
   }
 
-  /** An async listener fails by a rejection, which must not stay unhandled. A promise of another realm is no instance of this one's class. */
+  /**
+   * An async listener fails by a rejection, which must not stay unhandled. A promise of another realm is no
+   * instance of this one's class.
+   */
   #catchRejection(returned: unknown): void {
     if (types.isPromise(returned)) returned.then(undefined, this.#onFailure)
   }
 }
 
-/** Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never fails a call. */
+/**
+ * Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never
+ * fails a call.
+ */
 export class Events {
   readonly #channels = new Map<EventName, EventChannel>()
   readonly #warned = new Set<string>()
@@ -69,7 +78,8 @@ export class Events {
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
     const found = this.channelOf(name)
-    // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
+    // A function for each registration: a listener that is added twice is called twice, and removed one at
+    // a time.
     const registered = (event: CacheEvent): unknown => listener(event as unknown as CacheEvent<E>)
     found.add(registered)
     return () => found.delete(registered)
@@ -120,7 +130,10 @@ function unknownEvent(name: unknown): InvalidOptionError {
   return new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`, { hint })
 }
 
-/** Adds what all events have. Not to a copy: V8 copies objects of many shapes slowly, which made a hit with a listener take many times as long. */
+/**
+ * Adds what all events have. Not to a copy: V8 copies objects of many shapes slowly, which made a hit with a
+ * listener take many times as long.
+ */
 function completed<E extends EventName>(fields: CacheEvents[E], type: E, cache: string): CacheEvent {
   const event = fields as CacheEvents[E] & { type: E; cache: string }
   event.type = type

@@ -6,7 +6,10 @@ export interface LeaseHolder {
   readonly host: string
 }
 
-/** A lease that is held; times in ms. `awaited`: a caller waits for its end. `holder`: where the store knows it. */
+/**
+ * A lease that is held; times in ms. `awaited`: a caller waits for its end. `holder`: where the store
+ * knows it.
+ */
 export interface InspectedLease {
   readonly heldFor: number
   readonly remaining: number
@@ -14,7 +17,10 @@ export interface InspectedLease {
   readonly holder?: LeaseHolder | undefined
 }
 
-/** A lease in events: enough of its token to join the events of several processes, and too little to write with it. */
+/**
+ * A lease in events: enough of its token to join the events of several processes, and too little to write
+ * with it.
+ */
 export function leaseId(token: string): string {
   return token.slice(-8)
 }

@@ -6,11 +6,17 @@ import type { Store } from '../store/store.ts'
 import type { PermitSource, QueuedLoad, ReleasePermit } from './permits.ts'
 import { type OwnLoads, type RunningLoad, SharedLimit } from './shared-limit.ts'
 
-/** The time between two reports while loads wait, and the part of it for each process; and while none waits, ms. */
+/**
+ * The time between two reports while loads wait, and the part of it for each process; and while none
+ * waits, ms.
+ */
 const CONTENDED = 50
 const CONTENDED_EACH = 5
 const CALM = 1000
-/** The time between two reports of a process whose part others still use, and the part of it for each process, ms. */
+/**
+ * The time between two reports of a process whose part others still use, and the part of it for each
+ * process, ms.
+ */
 const AGAIN = 15
 const AGAIN_EACH = 2
 /** No two reports of a process are sent within this time, ms. */
@@ -23,8 +29,9 @@ const STANDS = 1000
 const TIME_WEIGHT = 0.1
 
 /**
- * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one source, which follows the source. A process
- * whose loads all have a permit reports once in a second, and one without loads reports nothing.
+ * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one
+ * source, which follows the source. A process whose loads all have a permit reports once in a second, and one
+ * without loads reports nothing.
  */
 export class AutoPermits implements PermitSource {
   readonly #limit: SharedLimit
@@ -35,7 +42,10 @@ export class AutoPermits implements PermitSource {
   /** The moment at which each load began to wait. */
   readonly #queue = new Map<QueuedLoad, number>()
   #queueBegan = 0
-  /** True if a load found no permit since the last report. One in the background does not wait: nobody else tells that it is wanted. */
+  /**
+   * True if a load found no permit since the last report. One in the background does not wait: nobody else
+   * tells that it is wanted.
+   */
   #turnedAway = false
   /** The mean time of a load, ms; 0 before the first. */
   #meanTime = 0
@@ -91,7 +101,8 @@ export class AutoPermits implements PermitSource {
       released = true
       if (took !== undefined) this.#noteTime(running, took)
       if (lingering === undefined) return this.#end(running)
-      // Its source still works for it. Counted at most twice as long as the load took: a loader may never return.
+      // Its source still works for it. Counted at most twice as long as the load took: a loader may
+      // never return.
       const cancel = this.#runtime.schedule(() => this.#end(running), took ?? CALM)
       void lingering.then(() => {
         cancel()
@@ -113,7 +124,10 @@ export class AutoPermits implements PermitSource {
     if (this.#limit.contended && this.#running.size === 0) this.#reportWithin(0)
   }
 
-  /** The load with the most callers first; of those, the one that came last: its callers have waited least, and are the most likely to wait for the answer. */
+  /**
+   * The load with the most callers first; of those, the one that came last: its callers have waited least,
+   * and are the most likely to wait for the answer.
+   */
   #grantQueued(): void {
     while (this.#queue.size > 0 && this.permitAvailable) {
       let next: QueuedLoad | undefined
@@ -128,7 +142,8 @@ export class AutoPermits implements PermitSource {
   #refuseLate(): void {
     const now = this.#runtime.elapsed()
     if (this.#queue.size === 0 || now - this.#queueBegan < STANDS) return
-    // By the time of loads, not by the rate of permits: a store that does not answer holds permits, but not for long.
+    // By the time of loads, not by the rate of permits: a store that does not answer holds permits, but not
+    // for long.
     const { share, atOnce, processes } = this.#limit
     const each = this.#meanTime / Math.max(share, atOnce / processes)
     // In the order in which they get their permits.
@@ -182,7 +197,8 @@ export class AutoPermits implements PermitSource {
   }
 
   get #own(): OwnLoads {
-    // How many were turned away is unknown: a stale key turns away a load at each hit. Twice what runs now lets the part grow fast.
+    // How many were turned away is unknown: a stale key turns away a load at each hit. Twice what runs now
+    // lets the part grow fast.
     const turnedAway = this.#turnedAway ? this.#running.size + 1 : 0
     return { running: this.#running, queued: Math.max(this.#queue.size, turnedAway), now: this.#runtime.elapsed() }
   }

@@ -2,7 +2,10 @@ import type { Codec } from '../codec/codec.ts'
 import { LossyCodecError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 
-/** Compares the values of one cache with what their codecs keep, whatever the store is: tests with the memory store find what a shared one would change. */
+/**
+ * Compares the values of one cache with what their codecs keep, whatever the store is: tests with the memory
+ * store find what a shared one would change.
+ */
 export class CodecCheck {
   readonly #strict: boolean
   readonly #events: Events

@@ -5,7 +5,9 @@ import { LeaseWaiters } from './lease-waiters.ts'
 import { SharedReads } from './shared-reads.ts'
 import type { Notice } from '../store/store.ts'
 
-/** Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it. */
+/**
+ * Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it.
+ */
 export class LoadCoordinator {
   readonly services: EngineServices
   readonly reads: SharedReads
@@ -74,28 +76,37 @@ export class LoadCoordinator {
     }
   }
 
-  /** Takes the key's joinable place away, so that no later call joins what began before the invalidation. Call it before the invalidation's promise settles. */
+  /**
+   * Takes the key's joinable place away, so that no later call joins what began before the invalidation. Call
+   * it before the invalidation's promise settles.
+   */
   onInvalidated(key: string): void {
     this.flights.takePlaceAway(key)
     this.#resumeAcquires(key)
   }
 
   /**
-   * Takes the joinable places away, but those of flights that wait. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
-   * and a key stays unshareable.
+   * Takes the joinable places away, but those of flights that wait. An invalidated tag ends no lease and no
+   * mark: flights that wait for a lease go on waiting, and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {
     this.flights.takeAllPlacesAway()
     this.known.forgetTags(tags)
   }
 
-  /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
+  /**
+   * As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the
+   * flights that wait for one.
+   */
   onAllInvalidated(): void {
     this.flights.takeAllPlacesAway()
     this.#resumeAllAcquires()
   }
 
-  /** Waits for the running loads for at most `drain` ms, then aborts the rest with `reason`. Returns how many it aborted. */
+  /**
+   * Waits for the running loads for at most `drain` ms, then aborts the rest with `reason`. Returns how many
+   * it aborted.
+   */
   async close(drain: number, reason: unknown): Promise<number> {
     const { runtime } = this.services
     const allFinished = this.#allFinished()
@@ -108,7 +119,8 @@ export class LoadCoordinator {
     this.services.pause.close()
     const late = [...this.flights.running]
     for (const { flight } of late) flight.abort(reason)
-    // Waits for the store's answer to each released lease: a release that is sent while the process exits may never leave it.
+    // Waits for the store's answer to each released lease: a release that is sent while the process exits may
+    // never leave it.
     await Promise.all(late.map(({ end }) => end))
     return late.length
   }
@@ -118,7 +130,10 @@ export class LoadCoordinator {
     while (this.flights.running.length > 0) await Promise.all(this.flights.running.map(({ end }) => end))
   }
 
-  /** The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for the lease. */
+  /**
+   * The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for
+   * the lease.
+   */
   #resumeAcquires(key: string): void {
     this.known.forget(key)
     this.leaseWaiters.wake(key)

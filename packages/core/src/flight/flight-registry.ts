@@ -10,7 +10,10 @@ interface RunningFlight {
   index: number
 }
 
-/** The flights of this process. Each key has one joinable place; the flight in it is joined by later calls, until an invalidation or its end takes the place away. */
+/**
+ * The flights of this process. Each key has one joinable place; the flight in it is joined by later calls,
+ * until an invalidation or its end takes the place away.
+ */
 export class FlightRegistry {
   readonly #reads: SharedReads
   /** By key: the flight in the joinable place. */
@@ -56,8 +59,8 @@ export class FlightRegistry {
   }
 
   /**
-   * Keeps later calls from joining anything of the key that began before its invalidation. A flight that waits for a lease or a permit keeps its place: it
-   * reads again after the wait.
+   * Keeps later calls from joining anything of the key that began before its invalidation. A flight that
+   * waits for a lease or a permit keeps its place: it reads again after the wait.
    */
   takePlaceAway(key: string): void {
     this.#reads.forget(key)
@@ -71,8 +74,9 @@ export class FlightRegistry {
   }
 
   /**
-   * Gives the joinable place to a flight that is about to load without the store, or to wait for the lease. It may have lost the place to an invalidation, but
-   * what it begins now comes later. False if another flight has the place: its callers can join that one. Nothing else keeps flights of one key from loading,
+   * Gives the joinable place to a flight that is about to load without the store, or to wait for the lease.
+   * It may have lost the place to an invalidation, but what it begins now comes later. False if another
+   * flight has the place: its callers can join that one. Nothing else keeps flights of one key from loading,
    * or waiting, side by side.
    */
   takeJoinablePlace(flight: Flight): boolean {

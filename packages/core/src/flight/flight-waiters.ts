@@ -4,7 +4,10 @@ import type { Entry } from '../entry.ts'
 /** How a wait for a flight ends. */
 export type Settled =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
-  /** The loader of a batch returned no value for the key: the result of a batch, while a call with a loader of its own reads again. */
+  /**
+   * The loader of a batch returned no value for the key: the result of a batch, while a call with a loader of
+   * its own reads again.
+   */
   | { readonly kind: 'absent' }
   /** An entry that was written while the flight ran, as `codec` decoded it. */
   | { readonly kind: 'found'; readonly entry: Entry; readonly codec: Codec }

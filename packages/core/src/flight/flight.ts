@@ -2,7 +2,7 @@ import { Deferred } from './deferred.ts'
 import type { Outcome } from '../load.ts'
 import { type Settled, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
-/** The part of a waiter in a flight. An `early joiner` gets the result of a running load as if it had joined before. */
+/** A waiter's part in a flight. An `early joiner` gets the running load's result as if it had come before. */
 export type WaiterRole = 'owner' | 'joiner' | 'early joiner'
 
 /** The step that a flight is executing. */
@@ -15,7 +15,7 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
-/** The number of invalidations whose keys nobody knows: of tags, or of everything. Flights compare it, so that none of these visits a flight. */
+/** Counts invalidations of unknown keys: of tags, or of all. Flights compare it and need no visit. */
 export interface InvalidationCount {
   current: number
 }
@@ -25,14 +25,15 @@ let flights = 0
 type Phase = 'acquiring' | 'waiting' | 'loading'
 
 /**
- * The way of a key to its next value in this process, or a load for one caller alone. Calls can join at most one
- * per key. Its callers wait in three groups:
- * - the owner: the flight runs its loader. A background flight has no owner; it runs the loader of the call that
- *   began it;
+ * The way of a key to its next value in this process, or a load for one caller alone. Calls can join at most
+ * one per key. Its callers wait in three groups:
+ * - the owner: the flight runs its loader. A background flight has no owner; it runs the loader of the call
+ *   that began it;
  * - early joiners, that joined before `beginLoad`, or as `early joiner`;
- * - late joiners, that joined after it. An invalidation may lie between the start of the load and their call, so they get a value only after the
- *   store has accepted the end of the lease, and otherwise read again; while the store is away they get it, since no read could tell more. An error
- *   reaches them at once. "How a load ends" in docs/architecture.md has every case.
+ * - late joiners, that joined after it. An invalidation may lie between the start of the load and their call,
+ *   so they get a value only after the store has accepted the end of the lease, and otherwise read again;
+ *   while the store is away they get it, since no read could tell more. An error reaches them at once. "How a
+ *   load ends" in docs/architecture.md has every case.
  */
 export class Flight {
   readonly key: string
@@ -40,7 +41,7 @@ export class Flight {
   readonly id: number
   /** The call that began it. */
   readonly call: number
-  /** True when it began without a caller: the call that started it was served an entry. Later calls may join it. */
+  /** True when it began without a caller, who was served an entry. Later calls may join it. */
   readonly background: boolean
   readonly #waiters = new FlightWaiters()
   #outcome: Outcome | undefined
@@ -85,9 +86,10 @@ export class Flight {
   }
 
   /**
-   * True while later calls may join the flight that has the joinable place. After an invalidation of unknown keys they may only if nothing from before reaches
-   * them: while the flight waits, because it reads again after the wait; or once its late joiners read again. That keeps unleased loads of a key from
-   * running side by side.
+   * True while later calls may join the flight that has the joinable place. After an invalidation of unknown
+   * keys they may only if nothing from before reaches them: while the flight waits, because it reads again
+   * after the wait; or once its late joiners read again. That keeps unleased loads of a key from running side
+   * by side.
    */
   get joinable(): boolean {
     if (this.#detached) return false
@@ -96,13 +98,13 @@ export class Flight {
     )
   }
 
-  /** The flight takes the joinable place of its key: what it begins from now on comes after the `invalidations` so far. */
+  /** Takes the joinable place of the key: what begins from now on comes after the `invalidations` so far. */
   countInvalidationsFrom(invalidations: InvalidationCount): void {
     this.#invalidations = invalidations
     this.#invalidationsBefore = invalidations.current
   }
 
-  /** The reason why a load that has not begun must not begin: the cache was closed, or all callers left and none relies on the load. */
+  /** Why a load must not begin: the cache was closed, or all callers left and none relies on it. */
   get stopReason(): 'closed' | 'no-waiters' | undefined {
     if (this.#aborted) return 'closed'
     return this.callers === 0 && !this.#keepsRunning && !this.background ? 'no-waiters' : undefined
@@ -118,12 +120,12 @@ export class Flight {
     return this.#waiters.counted
   }
 
-  /** True when its load must begin even if no permit is free, because a running load waits for it: that load may hold the permit that the flight would wait for. */
+  /** True when its load begins without a permit: a running load that may hold the permit waits for it. */
   get mayExceedMaxLoads(): boolean {
     return this.#mayExceedMaxLoads
   }
 
-  /** Marks one waiter as a call from inside a load, until `unmarkNested`: it does not count for `maxWaiters`, and its flight waits for no permit. */
+  /** Until `unmarkNested`, one waiter is a call from inside a load: exempt from `maxWaiters` and permits. */
   markNested(): void {
     this.#waiters.markNested()
     this.skipQueue()
@@ -133,7 +135,7 @@ export class Flight {
     this.#waiters.unmarkNested()
   }
 
-  /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
+  /** Ends the wait for a permit, now and later: a follower that leads in the end needs one. */
   skipQueue(): void {
     this.#mayExceedMaxLoads = true
     this.#step?.skipQueue?.()
@@ -181,8 +183,8 @@ export class Flight {
   }
 
   /**
-   * A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller
-   * waits. It keeps its place in a queue: else a busy process would never load the key.
+   * A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other
+   * caller waits. It keeps its place in a queue: else a busy process would never load the key.
    */
   keepRunning(): void {
     this.#keepsRunning = true
@@ -198,7 +200,10 @@ export class Flight {
     return this.waiting && this.#queues
   }
 
-  /** Starts the wait for another load, or for a permit (`queues`), and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
+  /**
+   * Starts the wait for another load, or for a permit (`queues`), and calls `onWaiting` of its waiters. The
+   * step must end this wait, and begin the next one, within `notifyInterval` ms.
+   */
   beginWait(notifyInterval: number = Infinity, queues = false): void {
     this.#phase = 'waiting'
     this.#queues = queues
@@ -221,7 +226,7 @@ export class Flight {
     return this.#phase === 'waiting'
   }
 
-  /** The part of the time since `moment` in which its load ran, ms; 0 before the load. It does not count as waiting. */
+  /** The time since `moment` in which its load ran, ms. It does not count as waiting. */
   loadTimeSince(moment: number, now: number): number {
     return now - Math.max(moment, Math.min(now, this.#loadBeganAt))
   }
@@ -235,7 +240,7 @@ export class Flight {
     this.#lateJoinersReadAgain = true
   }
 
-  /** The load begins: at the grant of its lease, or when it is known that there is none. The shared loader of a batch is called later than that. */
+  /** The load begins: its lease is granted, or known to be none. A batch calls its loader later. */
   beginLoad(now: number): void {
     this.#phase = 'loading'
     this.#loadBeganAt = now
@@ -246,7 +251,7 @@ export class Flight {
     return this.#phase === 'loading'
   }
 
-  /** Settles every joiner without a value, and keeps later calls from joining: the result is for the owner alone. */
+  /** Settles every joiner without a value, and refuses later ones: the result is for the owner alone. */
   settleJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
     this.#waiters.settle('early', { kind })
@@ -261,8 +266,9 @@ export class Flight {
   }
 
   /**
-   * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. The answer counts for that call and earlier ones; joiners
-   * that began later read again: a change, or the end of a cooldown, may lie between that answer and their call.
+   * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. The
+   * answer counts for that call and earlier ones; joiners that began later read again: a change, or the end
+   * of a cooldown, may lie between that answer and their call.
    */
   settleAnswered(result: Settled, outcome: Outcome, call: number): void {
     this.detach()

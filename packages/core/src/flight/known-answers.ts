@@ -12,10 +12,16 @@ interface SuppressedRefresh {
 
 /** At least this many keys, and tags, are remembered; a forgotten one costs one more acquire. */
 const CAPACITY = 5_000
-/** The store is asked again about an unshareable key after this time, ms: a process that misses notices learns by then that the mark has ended. */
+/**
+ * The store is asked again about an unshareable key after this time, ms: a process that misses notices learns
+ * by then that the mark has ended.
+ */
 const MAX_AGE = 1000
 
-/** What the store has lately answered about keys, so that not every call acquires. Times are those of `elapsed()`, ms. */
+/**
+ * What the store has lately answered about keys, so that not every call acquires. Times are those of
+ * `elapsed()`, ms.
+ */
 export class KnownAnswers {
   /** By key and version: by key alone, it would also delay the refresh of the next version. */
   readonly #suppressed = new BoundedMap<string, SuppressedRefresh>(CAPACITY)
@@ -23,7 +29,9 @@ export class KnownAnswers {
   readonly #tags = new InvalidationLog(CAPACITY)
   readonly #unshareableUntil = new BoundedMap<string, number>(CAPACITY)
 
-  /** Another process loads the key, or its load has failed: the stale entry is not refreshed before `until`. */
+  /**
+   * Another process loads the key, or its load has failed: the stale entry is not refreshed before `until`.
+   */
   suppress(key: string, { version, tags }: Entry, until: number): void {
     this.#suppressed.set(key, { version, tags, tagSeq: this.#tags.sequence, until })
   }
@@ -34,7 +42,10 @@ export class KnownAnswers {
     return !this.#tags.anyNotedSince(suppressed.tags, suppressed.tagSeq)
   }
 
-  /** The key is unshareable: its callers load alone without asking the store first. `remaining` counts from `askedAt`, since the answer may have taken long. */
+  /**
+   * The key is unshareable: its callers load alone without asking the store first. `remaining` counts from
+   * `askedAt`, since the answer may have taken long.
+   */
   markUnshareable(key: string, remaining: number, askedAt: number): void {
     this.#unshareableUntil.set(key, askedAt + Math.min(remaining, MAX_AGE))
   }

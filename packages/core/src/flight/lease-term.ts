@@ -12,7 +12,10 @@ export interface LeaseLimits {
 export type TermRenewed =
   { readonly kind: 'renewed'; readonly remaining: number } | { readonly kind: 'max-hold' } | Refused | Away
 
-/** The time for which a lease is held, by the clock of its holder. It renews the lease, and knows why the store refuses it. */
+/**
+ * The time for which a lease is held, by the clock of its holder. It renews the lease, and knows why the
+ * store refuses it.
+ */
 export class LeaseTerm {
   readonly lease: Lease
   readonly limits: LeaseLimits
@@ -47,9 +50,9 @@ export class LeaseTerm {
   }
 
   /**
-   * The store's refusal of a step. Another holder can have the lease before its end only after an invalidation of
-   * the key has voided it. The store says `taken` only while another lease or a mark stands: after the commit of
-   * that lease it says `expired`, or `voided` if it keeps no time of the end.
+   * The store's refusal of a step. Another holder can have the lease before its end only after an
+   * invalidation of the key has voided it. The store says `taken` only while another lease or a mark stands:
+   * after the commit of that lease it says `expired`, or `voided` if it keeps no time of the end.
    */
   refusalOf({ why }: Refused): Refused {
     this.#lost ??= why === 'taken' && this.left > 0 ? 'voided' : why

@@ -2,7 +2,10 @@ import { Deferred } from './deferred.ts'
 import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
-/** Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least this often, ms. */
+/**
+ * Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least
+ * this often, ms.
+ */
 export const POLL_INTERVAL = 500
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const EXPIRY_JITTER = 10
@@ -20,7 +23,9 @@ export class LeaseWaiter {
     this.#noticesBefore = all.noticesToAll
   }
 
-  /** True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`. */
+  /**
+   * True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`.
+   */
   get noticed(): boolean {
     return this.#noticed || this.#noticesBefore !== this.#all.noticesToAll
   }
@@ -32,8 +37,8 @@ export class LeaseWaiter {
   }
 
   /**
-   * Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever is
-   * first. Resolves to what ended the wait: `until` to its own value.
+   * Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever
+   * is first. Resolves to what ended the wait: `until` to its own value.
    */
   async waitForNotice<T = never>(remaining: number, until?: Promise<T>): Promise<'notice' | 'timer' | T> {
     const { runtime, waiting: allWaiting } = this.#all
@@ -89,7 +94,10 @@ export class LeaseWaiters {
     for (const waiter of this.#waiters.get(key) ?? []) waiter.wake()
   }
 
-  /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. Visits only those that wait. */
+  /**
+   * Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been
+   * missed. Visits only those that wait.
+   */
   wakeAll(): void {
     this.#noticesToAll += 1
     for (const waiter of this.waiting) waiter.wake()

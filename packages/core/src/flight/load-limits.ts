@@ -8,7 +8,10 @@ import { Permits, type PermitSource, ViewPermits } from './permits.ts'
 /** The source of a cache's loads, where nothing names it. */
 const SOURCE = 'default'
 
-/** The limits on loads at once of a cache and of its views: of each source with `maxLoads: 'auto'`, one that they share. */
+/**
+ * The limits on loads at once of a cache and of its views: of each source with `maxLoads: 'auto'`, one that
+ * they share.
+ */
 export class LoadLimits {
   /** The permits of loads outside every view. */
   readonly ofCache: PermitSource

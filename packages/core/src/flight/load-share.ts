@@ -7,14 +7,17 @@ export interface LoadWants {
   readonly mayBegin: number
 }
 
-/** A permit that goes round stays with one process for this time, ms: at least the first, and so much for each process. */
+/**
+ * A permit that goes round stays with one process for this time, ms: at least the first, and so much for
+ * each process.
+ */
 const TURN = 200
 const TURN_EACH = 10
 
 /**
- * The part of the limit that is due to one process. While all wants fit, it is what the process wants and an equal part of the rest. Else each process has
- * an equal part, or all that it wants if that is less, and what is left of the division goes round by turns. Every process computes the same parts from the
- * same wants.
+ * The part of the limit that is due to one process. While all wants fit, it is what the process wants and an
+ * equal part of the rest. Else each process has an equal part, or all that it wants if that is less, and what
+ * is left of the division goes round by turns. Every process computes the same parts from the same wants.
  *
  * @param wants of every process, this one's included.
  * @param atOnce the limit.
@@ -44,7 +47,10 @@ export function leftByOthers(process: string, wants: ReadonlyMap<string, LoadWan
   return Math.max(0, left)
 }
 
-/** Max-min fair: all who want less than an equal part have what they want. `turn` chooses who has what is left of the division. */
+/**
+ * Max-min fair: all who want less than an equal part have what they want. `turn` chooses who has what is left
+ * of the division.
+ */
 function fairShares(wants: ReadonlyMap<string, LoadWants>, atOnce: number, turn: number): ReadonlyMap<string, number> {
   const hungry = [...wants].toSorted(([, a], [, b]) => wanted(a) - wanted(b))
   const shares = new Map<string, number>()

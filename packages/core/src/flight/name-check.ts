@@ -16,7 +16,10 @@ export function warnOfObjectIn(key: string, events: Events): void {
   events.warnOnce(message, 'CATTLEGRID_OBJECT_IN_KEY')
 }
 
-/** Warns once of a key or a tag that is made of a missing value: what differs in that value alone shares the name. */
+/**
+ * Warns once of a key or a tag that is made of a missing value: what differs in that value alone shares
+ * the name.
+ */
 export function warnOfMissingIn(names: readonly string[], events: Events): void {
   const made = names.find((name) => MISSING.test(name))
   if (made === undefined) return

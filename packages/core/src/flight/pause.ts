@@ -1,8 +1,14 @@
 import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 
-/** Whether a cache is paused: by its own process until it resumes, or by an operator, in all processes that share the store, until a moment. */
+/**
+ * Whether a cache is paused: by its own process until it resumes, or by an operator, in all processes that
+ * share the store, until a moment.
+ */
 export class Pause {
-  /** While it is on, no stored value is served and no load is stored: asked at every call, after every read, and before a commit. */
+  /**
+   * While it is on, no stored value is served and no load is stored: asked at every call, after every read,
+   * and before a commit.
+   */
   on: boolean
   readonly #runtime: Runtime
   readonly #enabled: boolean
@@ -11,7 +17,10 @@ export class Pause {
   /** Defined while an operator has paused all processes. */
   #cancelEnd: CancelTimer | undefined
 
-  /** `enabled` false: it stays on. `onChange` is called when a pause of all processes begins, with the time that it has left, ms; with 0 when it ends. */
+  /**
+   * `enabled` false: it stays on. `onChange` is called when a pause of all processes begins, with the time
+   * that it has left, ms; with 0 when it ends.
+   */
   constructor(runtime: Runtime, enabled: boolean, onChange: (pausedFor: number) => void) {
     this.#runtime = runtime
     this.#enabled = enabled
@@ -24,7 +33,10 @@ export class Pause {
     this.#update()
   }
 
-  /** All processes are paused for `remaining` ms from now; 0: no more. It ends by itself, also while the store is away. */
+  /**
+   * All processes are paused for `remaining` ms from now; 0: no more. It ends by itself, also while the store
+   * is away.
+   */
   pauseAll(remaining: number): void {
     const before = this.#cancelEnd
     before?.()

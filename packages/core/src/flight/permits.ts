@@ -1,8 +1,8 @@
 import { Queue } from '../maps/queue.ts'
 
 /**
- * Gives a permit back; further calls do nothing. `took`: the time of the load that ran with it, ms, if that tells how fast its source is. `lingering`: the loader
- * runs on although its load has ended.
+ * Gives a permit back; further calls do nothing. `took`: the time of the load that ran with it, ms, if that
+ * tells how fast its source is. `lingering`: the loader runs on although its load has ended.
  */
 export type ReleasePermit = (took?: number, lingering?: Promise<unknown>) => void
 
@@ -21,9 +21,14 @@ export interface QueuedLoad {
 export interface PermitSource {
   /** True if the next permit is granted without a wait. */
   readonly permitAvailable: boolean
-  /** Grants a free permit, or undefined when none is free. `force`: grants one in any case. Default: false. */
+  /**
+   * Grants a free permit, or undefined when none is free. `force`: grants one in any case. Default: false.
+   */
   tryAcquirePermit(force?: boolean): ReleasePermit | undefined
-  /** Gives the load a permit when it is its turn. Call it only when none is free. The returned function leaves the queue; it has no effect after the grant. */
+  /**
+   * Gives the load a permit when it is its turn. Call it only when none is free. The returned function leaves
+   * the queue; it has no effect after the grant.
+   */
   queueForPermit(load: QueuedLoad): () => void
 }
 
@@ -108,7 +113,9 @@ export class ViewPermits implements PermitSource {
   }
 }
 
-/** The load in another queue. `held`: a permit that it has already, which goes back if this queue refuses it. */
+/**
+ * The load in another queue. `held`: a permit that it has already, which goes back if this queue refuses it.
+ */
 function queued(load: QueuedLoad, onPermit: QueuedLoad['onPermit'], held?: ReleasePermit): QueuedLoad {
   return {
     get callers() {

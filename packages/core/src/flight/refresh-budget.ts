@@ -4,12 +4,21 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { RefreshPermitted } from '../store/answers.ts'
 import type { Store } from '../store/store.ts'
 
-/** At most so many requests are under way at once: a burst of stale hits must not send one each before the first answer. */
+/**
+ * At most so many requests are under way at once: a burst of stale hits must not send one each before the
+ * first answer.
+ */
 const MOST_ASKING = 32
-/** The greatest part by which the pause after a refusal is lengthened, at random: the processes of a fleet must not ask at the same moment. */
+/**
+ * The greatest part by which the pause after a refusal is lengthened, at random: the processes of a fleet
+ * must not ask at the same moment.
+ */
 const JITTER = 0.25
 
-/** Limits the background refreshes of all processes that share the store. While the store is away, it limits those of this process alone. */
+/**
+ * Limits the background refreshes of all processes that share the store. While the store is away, it limits
+ * those of this process alone.
+ */
 export class RefreshBudget {
   readonly #limits: RefreshLimits
   readonly #store: Store
@@ -31,12 +40,18 @@ export class RefreshBudget {
     this.#runtime = runtime
   }
 
-  /** False after a refusal until it is time to ask again, and while the most requests allowed await their answer: no background refresh begins then. */
+  /**
+   * False after a refusal until it is time to ask again, and while the most requests allowed await their
+   * answer: no background refresh begins then.
+   */
   mayAsk(now: number): boolean {
     return now >= this.#pausedUntil && this.#asking < this.#maxAsking
   }
 
-  /** Begins a request, which ends with its answer or with `withdrawRequest`. `holdFor`: the longest time that the refresh takes, ms. */
+  /**
+   * Begins a request, which ends with its answer or with `withdrawRequest`. `holdFor`: the longest time that
+   * the refresh takes, ms.
+   */
   beginRequest(holdFor: number): RefreshRequest {
     this.#asking += 1
     const { perSecond, atOnce } = this.#limits
@@ -48,7 +63,10 @@ export class RefreshBudget {
     this.#asking -= 1
   }
 
-  /** Sends a request. Resolves to true when the refresh may begin. After a refusal this process sends no new request for a while. */
+  /**
+   * Sends a request. Resolves to true when the refresh may begin. After a refusal this process sends no new
+   * request for a while.
+   */
   async ask(request: RefreshRequest): Promise<boolean> {
     const ended = this.#ended
     try {
@@ -76,7 +94,10 @@ export class RefreshBudget {
     return retryAfter
   }
 
-  /** Ends a granted permit; `unused`: nothing was loaded, so its share of the rate goes back to what granted it. Never rejects. */
+  /**
+   * Ends a granted permit; `unused`: nothing was loaded, so its share of the rate goes back to what granted
+   * it. Never rejects.
+   */
   async endPermit(request: RefreshRequest, unused: boolean): Promise<void> {
     const { atOnce } = this.#limits
     const local = this.#grantedLocally.has(request)

@@ -25,10 +25,10 @@ export interface OwnLoads {
 }
 
 /**
- * The limit on loads at once from one source, as one process knows it from the reports of all. Each report says what
- * its process may begin; a process begins no more loads than that, and than the others left when it was posted. So all
- * processes together keep the limit, but for the first load of one that has not reported yet. Whoever finds that the
- * reports tell enough writes the next limit.
+ * The limit on loads at once from one source, as one process knows it from the reports of all. Each report
+ * says what its process may begin; a process begins no more loads than that, and than the others left when it
+ * was posted. So all processes together keep the limit, but for the first load of one that has not reported
+ * yet. Whoever finds that the reports tell enough writes the next limit.
  */
 export class SharedLimit {
   readonly #board: string
@@ -158,7 +158,9 @@ export class SharedLimit {
     return { round, text: JSON.stringify({ ...this.#state, limit }) }
   }
 
-  /** Takes what the board says. Returns true when the limit is another one, or is known for the first time. */
+  /**
+   * Takes what the board says. Returns true when the limit is another one, or is known for the first time.
+   */
   read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
     const isNews = round !== this.#round || !this.#isKnown
     if (isNews) this.#beginRound(round, heading)

@@ -7,7 +7,10 @@ import type { ReadTerms } from '../store/store.ts'
 
 type Services = Pick<EngineServices, 'store' | 'events' | 'runtime'>
 
-/** A read under way, and the one that is sent after its answer, for the calls that came too late for it. A class: see docs/decisions/0013. */
+/**
+ * A read under way, and the one that is sent after its answer, for the calls that came too late for it. A
+ * class: see docs/decisions/0013.
+ */
 class SharedRead implements ReadTerms {
   readonly since: number | undefined
   answer!: Promise<Read>
@@ -18,7 +21,10 @@ class SharedRead implements ReadTerms {
     this.since = since
   }
 
-  /** True until it is sent: a call that comes later may follow a change that the answer, which may lie unread in the socket, does not know. */
+  /**
+   * True until it is sent: a call that comes later may follow a change that the answer, which may lie unread
+   * in the socket, does not know.
+   */
   get joinable(): boolean {
     return !this.#sent
   }
@@ -32,12 +38,14 @@ class SharedRead implements ReadTerms {
 type RunningReads = SlotMap<SharedRead>
 
 /**
- * The reads of one process: at most one under way per key and codec, and one behind it. A call joins a read that was not sent when the call began:
+ * The reads of one process: at most one under way per key and codec, and one behind it. A call joins a read
+ * that was not sent when the call began:
  *
  * 1. a read is sent      2. the store answers it      3. another process deletes the key, and is told so
  * 4. a call begins; the answer of 2 has not been read yet. It must get what the store answers now
  *
- * A store that is not shared announces each change before the promise of the change settles, and `forget` then ends the joining.
+ * A store that is not shared announces each change before the promise of the change settles, and `forget`
+ * then ends the joining.
  */
 export class SharedReads {
   readonly #services: Services
@@ -49,8 +57,9 @@ export class SharedReads {
   }
 
   /**
-   * Joins a read of the key, or starts one, and resolves to what `onRead` returns for it. The call that starts the read ends it
-   * before any `onRead` runs: a call that reads again because of the result starts a new read.
+   * Joins a read of the key, or starts one, and resolves to what `onRead` returns for it. The call that
+   * starts the read ends it before any `onRead` runs: a call that reads again because of the result starts a
+   * new read.
    *
    * A hit takes this path: no async function, and one `then` per call.
    */
@@ -71,7 +80,10 @@ export class SharedReads {
     return this.#end(started, reads, key, onRead)
   }
 
-  /** One read for all calls that come while another one is under way: it is sent after the answer to that. An away store is not asked again. */
+  /**
+   * One read for all calls that come while another one is under way: it is sent after the answer to that. An
+   * away store is not asked again.
+   */
   #queueBehind<T>(
     running: SharedRead,
     reads: RunningReads,
@@ -100,7 +112,10 @@ export class SharedReads {
     )
   }
 
-  /** Once per read, however many calls have joined it. An away read is reported by the call that loads without the store. */
+  /**
+   * Once per read, however many calls have joined it. An away read is reported by the call that loads without
+   * the store.
+   */
   #emitFaults(key: string, read: Read): void {
     const { events } = this.#services
     if (read.kind === 'away') return

@@ -14,9 +14,10 @@ interface SignalWaits {
 const waitsBySignal = new WeakMap<CallerSignal, SignalWaits>()
 
 /**
- * Calls `onAbort` when the signal aborts, until the returned function is called. An `AbortSignal` has one listener however many calls wait with it: a
- * request that asks for many keys passes its signal to each, and Node warns of a leak from 11 listeners on. Other signals have one for each call, which costs
- * a stale hit over HTTP less.
+ * Calls `onAbort` when the signal aborts, until the returned function is called. An `AbortSignal` has one
+ * listener however many calls wait with it: a request that asks for many keys passes its signal to each, and
+ * Node warns of a leak from 11 listeners on. Other signals have one for each call, which costs a stale hit
+ * over HTTP less.
  */
 export function listenForAbort(signal: CallerSignal, onAbort: () => void): () => void {
   if (isAbortSignal(signal)) return shareListener(signal, onAbort)

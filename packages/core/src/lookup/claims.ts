@@ -14,7 +14,9 @@ import { HeldLead } from './held-lead.ts'
 import type { Lookups } from './lookup.ts'
 import { identity, type Served } from './served.ts'
 
-/** Runs `cache.claim`: a call whose flight hands its lead out, where the flight of `getOrSet` runs a loader. */
+/**
+ * Runs `cache.claim`: a call whose flight hands its lead out, where the flight of `getOrSet` runs a loader.
+ */
 export class Claims {
   readonly #services: EngineServices
   readonly #lookups: Lookups
@@ -54,7 +56,10 @@ function valueOf({ value, status, from, age, freshFor }: Served): ClaimedValue<u
 class Claiming implements HandOut {
   readonly #settings: Settings
   readonly #services: EngineServices
-  /** Undefined once it is given: the flight refers to this object, and so would keep a lead that its holder lost. */
+  /**
+   * Undefined once it is given: the flight refers to this object, and so would keep a lead that its
+   * holder lost.
+   */
   #answer: Deferred<Claim<unknown>> | undefined
   #flight: Flight | undefined
   #term: LeaseTerm | undefined
@@ -89,7 +94,10 @@ class Claiming implements HandOut {
     return held.result
   }
 
-  /** The call was served what others have stored or loaded. It waits for the refresh of a stale entry only if this call began that refresh: its flight may bring the lead. */
+  /**
+   * The call was served what others have stored or loaded. It waits for the refresh of a stale entry only if
+   * this call began that refresh: its flight may bring the lead.
+   */
   onServed(served: Served): void {
     const { refresh } = served
     const onValue = (): void => this.#resolve(valueOf(served))

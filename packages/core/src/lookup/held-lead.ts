@@ -17,8 +17,9 @@ import type { Refused } from '../store/answers.ts'
 const collected = new FinalizationRegistry<HeldLead>((held) => held.onCollected())
 
 /**
- * The lead of a claim, from its grant to its end. It lasts for the claim's `hold`, which `leaseDuration` is here, and is not renewed by itself. It refers to nothing that its holder has: so a lead that the
- * holder dropped is collected, and handed over.
+ * The lead of a claim, from its grant to its end. It lasts for the claim's `hold`, which `leaseDuration` is
+ * here, and is not renewed by itself. It refers to nothing that its holder has: so a lead that the holder
+ * dropped is collected, and handed over.
  */
 export class HeldLead {
   readonly #load: Load<never>
@@ -140,7 +141,10 @@ export class HeldLead {
     this.#ended.resolve(HANDED_OVER)
   }
 
-  /** The cache closes, or `loadTimeout` has passed, which comes after `hold` (`claimSettings`): the lease goes back, and what the holder does from now on has no effect. */
+  /**
+   * The cache closes, or `loadTimeout` has passed, which comes after `hold` (`claimSettings`): the lease goes
+   * back, and what the holder does from now on has no effect.
+   */
   #stop(reason: unknown): void {
     this.#finish()
     this.#abort.abort(reason)

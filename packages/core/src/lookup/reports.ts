@@ -39,7 +39,10 @@ export class Reports {
     if (listened) this.#emitHit(key, entry, verdict, now)
   }
 
-  /** Whole events, given to their channels: `Events.emit` finds the channel and completes the event, which costs a hit about as much as its listener does. */
+  /**
+   * Whole events, given to their channels: `Events.emit` finds the channel and completes the event, which
+   * costs a hit about as much as its listener does.
+   */
   #emitHit(key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
     const { from, size } = entry
     const cache = this.#events.cacheName
@@ -54,7 +57,10 @@ export class Reports {
       this.#events.emit('miss', { key, call: id, took: this.#runtime.elapsed() - startedAt })
   }
 
-  /** Settles as `answering` does; first emits the answer, if the call has missed or failed: one that is aborted during its read has neither hit nor missed. */
+  /**
+   * Settles as `answering` does; first emits the answer, if the call has missed or failed: one that is
+   * aborted during its read has neither hit nor missed.
+   */
   async answer(key: string, state: CallState, answering: Promise<Served>): Promise<Served> {
     try {
       const served = await answering

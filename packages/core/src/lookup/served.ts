@@ -9,7 +9,10 @@ import type { Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Lookup } from './result.ts'
 
-/** What a call is served, before the outcome of a load is known: `getOrSet` takes the value, `lookup` adds the outcome. */
+/**
+ * What a call is served, before the outcome of a load is known: `getOrSet` takes the value, `lookup` adds
+ * the outcome.
+ */
 export interface Served extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
   /** The flight that goes on in the background. */
   readonly refresh: Flight | undefined

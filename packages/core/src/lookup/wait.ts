@@ -7,9 +7,14 @@ import { listenForAbort } from './abort-listeners.ts'
 export interface WaitLimits {
   /** The number of the call. */
   readonly call: number
-  /** The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller. */
+  /**
+   * The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller.
+   */
   readonly softTimeout: number
-  /** The rest of the call's `waitTimeout` at `since`, ms. It does not run during a load of the flight, and ends the wait only while the flight waits; a flight never waits after its load began. */
+  /**
+   * The rest of the call's `waitTimeout` at `since`, ms. It does not run during a load of the flight, and
+   * ends the wait only while the flight waits; a flight never waits after its load began.
+   */
   readonly budget: number
   readonly since: number
   readonly signal: CallerSignal | undefined
@@ -79,7 +84,10 @@ class CallerWait implements FlightWaiter {
     if (this.#end()) this.#resolve(result)
   }
 
-  /** Gives up if the whole budget has passed, its store's answers included; otherwise checks again when it will have. */
+  /**
+   * Gives up if the whole budget has passed, its store's answers included; otherwise checks again when it
+   * will have.
+   */
   onWaiting(): void {
     const { budget, since, softTimeout } = this.#limits
     this.#cancelWaitTimeout?.()
@@ -90,7 +98,8 @@ class CallerWait implements FlightWaiter {
     if (this.#flight.queues && softTimeout !== Infinity) return this.#giveUp('soft-timeout')
     const left = budget - (this.#runtime.elapsed() - since)
     if (left <= 0) this.#giveUp('wait-timeout')
-    // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
+    // With more left, the flight calls this again before the budget ends. So most callers of a herd never set
+    // a timer.
     else if (left <= this.#flight.notifyInterval)
       this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onWaiting(), left)
   }

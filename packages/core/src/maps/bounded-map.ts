@@ -1,6 +1,7 @@
 /**
- * A Map that keeps the `capacity` keys used last, and never more than twice as many. It has two generations: once the
- * younger one is full, the older one is forgotten and the younger takes its place. A key that is used moves to the younger.
+ * A Map that keeps the `capacity` keys used last, and never more than twice as many. It has two generations:
+ * once the younger one is full, the older one is forgotten and the younger takes its place. A key that is
+ * used moves to the younger.
  *
  * @example
  * import { BoundedMap } from '@cattlegrid/core/extend'
@@ -14,7 +15,10 @@ export class BoundedMap<K, V extends object | string | number> {
   #younger = new Map<K, V>()
   #older = new Map<K, V>()
 
-  /** `onForget` is called with the values of a generation that is forgotten; `delete` and `clear` do not call it. */
+  /**
+   * `onForget` is called with the values of a generation that is forgotten; `delete` and `clear` do not
+   * call it.
+   */
   constructor(capacity: number, onForget?: (values: Iterable<V>) => void) {
     this.#capacity = capacity
     this.#onForget = onForget

@@ -1,10 +1,16 @@
 import { BoundedMap } from './bounded-map.ts'
 
-/** When each name, a key or a tag, was invalidated last in this process, as numbers of one sequence: what began at sequence `n` is good for a name whose number is at most `n`. */
+/**
+ * When each name, a key or a tag, was invalidated last in this process, as numbers of one sequence: what
+ * began at sequence `n` is good for a name whose number is at most `n`.
+ */
 export class InvalidationLog {
   readonly #numbers: BoundedMap<string, number>
   #sequence = 0
-  /** The number of every forgotten name: the highest that was forgotten, so that none ever counts as still valid. */
+  /**
+   * The number of every forgotten name: the highest that was forgotten, so that none ever counts as
+   * still valid.
+   */
   #floor = 0
 
   /** `capacity`: the number of names that keep their own number. */

@@ -7,8 +7,8 @@ export interface Place<T> {
 }
 
 /**
- * First in, first out; an item may leave from any place. A linked list: a Set whose first item is taken again and again visits the holes in front of it each
- * time, and an array that is never empty grows.
+ * First in, first out; an item may leave from any place. A linked list: a Set whose first item is taken again
+ * and again visits the holes in front of it each time, and an array that is never empty grows.
  */
 export class Queue<T> {
   #first: Place<T> | undefined

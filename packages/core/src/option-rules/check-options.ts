@@ -6,7 +6,8 @@ import type { OptionRule, OptionRules } from './option-rule.ts'
 export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
 
 /**
- * Checks an options object against its rules and returns the parsed values. `owner` stands before the name of the option in an error.
+ * Checks an options object against its rules and returns the parsed values. `owner` stands before the name of
+ * the option in an error.
  *
  * @example
  * import { checkOptions, rule } from '@cattlegrid/core/extend'

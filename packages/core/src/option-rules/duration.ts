@@ -1,7 +1,10 @@
 import { parse } from '@lukeed/ms'
 import { InvalidOptionError } from '../errors.ts'
 
-/** A length of time. A number is milliseconds: `30` means 30 ms. A text is a number with its unit, such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`. */
+/**
+ * A length of time. A number is milliseconds: `30` means 30 ms. A text is a number with its unit, such as
+ * `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`.
+ */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
 /** An amount of memory: a number is bytes; in a text `kb`, `mb` and `gb` are 1024, 1024² and 1024³ bytes. */

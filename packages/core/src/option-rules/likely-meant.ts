@@ -4,7 +4,10 @@ import { concealed } from '../concealed.ts'
 import type { OptionRule, OptionRules } from './option-rule.ts'
 import { SHORT_TTL } from './short-ttl.ts'
 
-/** Names in other libraries and in HTTP, without `_` and in lower case, each with the options here that may be meant. */
+/**
+ * Names in other libraries and in HTTP, without `_` and in lower case, each with the options here that may
+ * be meant.
+ */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   swr: ['staleWhileRevalidate'],
   stale: ['staleWhileRevalidate'],
@@ -84,7 +87,10 @@ const OF_HOST = ['host', 'port']
 
 const sameLetters = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 
-/** The hint at what an unknown name may mean, such as ` (did you mean 'ttl'?)`; empty if nothing is near. `owner`: what got the option. */
+/**
+ * The hint at what an unknown name may mean, such as ` (did you mean 'ttl'?)`; empty if nothing is near.
+ * `owner`: what got the option.
+ */
 export function nameHint(owner: string, name: string, known: readonly string[]): string {
   const plain = name.toLowerCase().replaceAll('_', '')
   const candidates = Object.hasOwn(OTHER_NAMES, plain) ? (OTHER_NAMES[plain] ?? []) : []
@@ -101,7 +107,10 @@ export function nameHint(owner: string, name: string, known: readonly string[]):
   return distance(name, nearest) <= most ? didYouMean(`'${nearest}'`) : ''
 }
 
-/** The hint at the value that a refused one may mean, such as ` (did you mean '30s'?)`; empty if `rule` accepts nothing near. */
+/**
+ * The hint at the value that a refused one may mean, such as ` (did you mean '30s'?)`; empty if `rule`
+ * accepts nothing near.
+ */
 export function valueHint(value: unknown, rule: OptionRule<unknown>): string {
   if (typeof value === 'function' && FACTORIES.includes(value.name)) return didYouMean(`${value.name}()`)
   if (types.isAsyncFunction(value)) return ' (it must answer at once: await what it needs before)'
@@ -127,7 +136,10 @@ export function optionsHint(value: unknown, rules: OptionRules<object>): string 
   return ''
 }
 
-/** The hint at where a function belongs. The options of a call that loads have a signal, and those of a call that only reads have `stale`. */
+/**
+ * The hint at where a function belongs. The options of a call that loads have a signal, and those of a call
+ * that only reads have `stale`.
+ */
 function functionHint(rules: OptionRules<object>): string {
   if ('stale' in rules) return ' (getOrSet(key, loader) loads)'
   return 'signal' in rules && !('key' in rules) ? ' (the function comes before the options)' : ''

@@ -2,7 +2,10 @@
 export interface OptionRule<T> {
   /** The accepted values, in words, for the message of an error. */
   readonly accepted: string
-  /** Returns undefined for a value that is not accepted. `path` makes the option's full name, for errors about options inside it. */
+  /**
+   * Returns undefined for a value that is not accepted. `path` makes the option's full name, for errors about
+   * options inside it.
+   */
   parse(value: unknown, path?: () => string): T | undefined
 }
 

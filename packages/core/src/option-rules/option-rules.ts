@@ -23,7 +23,10 @@ export function durationRule(min: number, max: number = 2 ** 47): OptionRule<num
 
 const finiteTtlRule = durationRule(1, LONGEST_TTL)
 
-/** The rule of a `ttl` that a program computes. `Infinity` becomes the longest ttl, so that every moment of an entry stays a finite number. */
+/**
+ * The rule of a `ttl` that a program computes. `Infinity` becomes the longest ttl, so that every moment of an
+ * entry stays a finite number.
+ */
 export const computedTtlRule: OptionRule<number> = {
   accepted: `${finiteTtlRule.accepted}; or Infinity`,
   parse: (value) => (value === Infinity ? LONGEST_TTL : finiteTtlRule.parse(value)),
@@ -52,7 +55,8 @@ export const windowRule: OptionRule<number> = {
 }
 
 /**
- * An amount of memory from `min` to `max` bytes, as a number of bytes or a text such as `'4mb'`. Parsed to bytes.
+ * An amount of memory from `min` to `max` bytes, as a number of bytes or a text such as `'4mb'`. Parsed
+ * to bytes.
  *
  * @example
  * import { rule } from '@cattlegrid/core/extend'
@@ -226,7 +230,10 @@ export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'schedule',
 )
 
-/** The most tags of an entry. A shared store keeps a key for each, and reads it with every entry that carries the tag. */
+/**
+ * The most tags of an entry. A shared store keeps a key for each, and reads it with every entry that carries
+ * the tag.
+ */
 const MAX_TAGS = 100
 /** The longest tag, in characters. */
 const MAX_TAG_LENGTH = 256

@@ -16,8 +16,9 @@ const warnings = channel('cattlegrid:warning')
 const warned = new Set<string>()
 
 /**
- * Warns of a number of ms that is likely meant as seconds, once for each option and process. An option is read before anybody can listen to the cache that is
- * made from it, so the warning goes to the diagnostics channel, or else to the process.
+ * Warns of a number of ms that is likely meant as seconds, once for each option and process. An option is
+ * read before anybody can listen to the cache that is made from it, so the warning goes to the diagnostics
+ * channel, or else to the process.
  */
 export function warnOfShortTtl(value: unknown, option: string | undefined): void {
   if (typeof value !== 'number' || option === undefined || warned.has(option)) return

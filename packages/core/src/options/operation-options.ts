@@ -12,7 +12,7 @@ import type {
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,
-} from './options.ts'
+} from './call-options.ts'
 import type { Settings } from './settings.ts'
 
 const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
@@ -58,7 +58,10 @@ export function readyTimeout(options: ReadyOptions | undefined): number {
   return checkOptions('ready', options, readyRules).timeout ?? 5000
 }
 
-/** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */
+/**
+ * @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a
+ * hit could not return it.
+ */
 export function refuseThenable(verb: 'set' | 'setMany' | 'commit', value: unknown): void {
   if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
     throw new InvalidOptionError(`${verb}.value`, value, 'a value; await a promise first')

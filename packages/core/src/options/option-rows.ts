@@ -18,9 +18,14 @@ import type { OptionRule, OptionRules } from '../option-rules/option-rule.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
 import type { EarlyRefreshOptions, FailureCooldownOptions, LeaseOptions, LoadOptions } from './options.ts'
 
-/** One option: the values that it takes, and how one of them becomes settings. Its default is the one of those settings. */
+/**
+ * One option: the values that it takes, and how one of them becomes settings. Its default is the one of
+ * those settings.
+ */
 export interface OptionRow<T> extends OptionRule<T> {
-  /** `owner`: the name to put before the option in an error. Missing where the option is no setting of a call. */
+  /**
+   * `owner`: the name to put before the option in an error. Missing where the option is no setting of a call.
+   */
   apply?(settings: SettingsDraft, value: T, owner: string): void
 }
 
@@ -33,10 +38,11 @@ export function row<T>(rule: OptionRule<T>, apply: NonNullable<OptionRow<T>['app
 }
 
 /**
- * The settings in `base`, changed by the given options. Every call that gives options comes through here, hits included:
- * one copy, and then only what was given.
+ * The settings in `base`, changed by the given options. Every call that gives options comes through here,
+ * hits included: one copy, and then only what was given.
  *
- * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one.
+ * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit
+ * another one.
  */
 export function applyOptions(
   base: Settings,

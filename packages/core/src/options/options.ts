@@ -1,14 +1,19 @@
 import type { Codec } from '../codec/codec.ts'
 import type { ByteSize, Duration } from '../option-rules/duration.ts'
-import type { CallerSignal } from '../load.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Store } from '../store/store.ts'
 
 /** The lease of a load. */
 export interface LeaseOptions {
-  /** The length of a lease, which is renewed at every third of it while the loader runs. A dead leader blocks its key for at most this long. Default: `'5s'`. */
+  /**
+   * The length of a lease, which is renewed at every third of it while the loader runs. A dead leader blocks
+   * its key for at most this long. Default: `'5s'`.
+   */
   readonly duration?: Duration | undefined
-  /** The latest end of a lease, counted from its grant: then it is renewed no more, and another process may load the key. Default: `loadTimeout` + `duration`. */
+  /**
+   * The latest end of a lease, counted from its grant: then it is renewed no more, and another process may
+   * load the key. Default: `loadTimeout` + `duration`.
+   */
   readonly maxHold?: Duration | undefined
 }
 
@@ -32,15 +37,23 @@ export interface EarlyRefreshOptions {
 export interface NearOptions {
   /** The most copies; the least recently used go first. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** The most bytes of all copies together, by an estimate of what each holds in memory. Default: `'64mb'`. */
+  /**
+   * The most bytes of all copies together, by an estimate of what each holds in memory. Default: `'64mb'`.
+   */
   readonly maxBytes?: ByteSize | undefined
-  /** How long a copy is served after it was read. If the notice of a change is lost, the old value is served for at most this time. Default: `'5s'`. */
+  /**
+   * How long a copy is served after it was read. If the notice of a change is lost, the old value is served
+   * for at most this time. Default: `'5s'`.
+   */
   readonly maxAge?: Duration | undefined
 }
 
 /** The limits of the copies that are served while a shared store is away. */
 export interface OutageOptions {
-  /** The most copies. At this number, one in 16 new keys replaces the least recently used copy. Default: 1,000. */
+  /**
+   * The most copies. At this number, one in 16 new keys replaces the least recently used copy.
+   * Default: 1,000.
+   */
   readonly maxEntries?: number | undefined
   /** How long a copy is served after it was read or loaded. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
@@ -48,11 +61,17 @@ export interface OutageOptions {
 
 /** The check of an entry's tags when the store is shared. */
 export interface TagOptions {
-  /** A process asks the store for a tag's number again after this time: if the notice of an invalidation is lost, old values are served for at most this time. 0 asks at every read. Default: `'1s'`. */
+  /**
+   * A process asks the store for a tag's number again after this time: if the notice of an invalidation is
+   * lost, old values are served for at most this time. 0 asks at every read. Default: `'1s'`.
+   */
   readonly maxAge?: Duration | undefined
 }
 
-/** The background refreshes of all processes that share the store and its namespace; `perSecond`, `atOnce` or both. Each process should give the same limits. */
+/**
+ * The background refreshes of all processes that share the store and its namespace; `perSecond`, `atOnce` or
+ * both. Each process should give the same limits.
+ */
 export interface RefreshBudgetOptions {
   /** The most refreshes that begin in one second. Default: no limit. */
   readonly perSecond?: number | undefined
@@ -62,158 +81,146 @@ export interface RefreshBudgetOptions {
 
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** How long an entry is fresh after it was stored. A number is in ms: `30` means 30 ms, and a process warning asks once whether it is meant. `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
+  /**
+   * How long an entry is fresh after it was stored. A number is in ms: `30` means 30 ms, and a process
+   * warning asks once whether it is meant. `Infinity`: until it is invalidated. No default: the cache or the
+   * call must give it.
+   */
   readonly ttl?: Duration | undefined
-  /** How long a caller that could get a `staleIfError` value waits for the load. Then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
+  /**
+   * How long a caller that could get a `staleIfError` value waits for the load. Then it gets that value, and
+   * the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`.
+   */
   readonly softTimeout?: Duration | false | undefined
-  /** Shortens `ttl` at random by up to this fraction, from 0 to below 1, once per commit: entries that were loaded together do not expire together. Default: 0. */
+  /**
+   * Shortens `ttl` at random by up to this fraction, from 0 to below 1, once per commit: entries that were
+   * loaded together do not expire together. Default: 0.
+   */
   readonly jitter?: number | undefined
-  /** The longest time of a load. At its end `load.signal` is aborted, the load fails with `LoadTimeoutError`, and the key cools down. Default: `'30s'`. */
+  /**
+   * The longest time of a load. At its end `load.signal` is aborted, the load fails with `LoadTimeoutError`,
+   * and the key cools down. Default: `'30s'`.
+   */
   readonly loadTimeout?: Duration | undefined
-  /** The longest time that a call waits for loads of other processes. At its end the call gets a stale value of any allowed window, else `WaitTimeoutError`. The store's answers and queues before such a load count; a load in this process that brings the value does not. Default: `'10s'`. */
+  /**
+   * The longest time that a call waits for loads of other processes. At its end the call gets a stale value
+   * of any allowed window, else `WaitTimeoutError`. The store's answers and queues before such a load count;
+   * a load in this process that brings the value does not. Default: `'10s'`.
+   */
   readonly waitTimeout?: Duration | undefined
-  /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'`, in a cache with `maxLoads`, runs the loader for this caller alone if a permit is free, and stores nothing. Default: `'error'`. */
+  /**
+   * At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'`, in a cache with
+   * `maxLoads`, runs the loader for this caller alone if a permit is free, and stores nothing.
+   * Default: `'error'`.
+   */
   readonly onWaitTimeout?: 'error' | 'load' | undefined
-  /** Refreshes a value in the background while it is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`), or a fixed time before it (`before`). Default: false. */
+  /**
+   * Refreshes a value in the background while it is still fresh: at a random moment before its expiry, the
+   * earlier the longer its load took (`beta`), or a fixed time before it (`before`). Default: false.
+   */
   readonly earlyRefresh?: EarlyRefreshOptions | false | undefined
   /** The lease of a load. Default: 5 s, renewed up to `loadTimeout` + 5 s. */
   readonly lease?: LeaseOptions | undefined
   /** The cooldown after a failed load, in all processes. Default: 100 ms, doubling up to 5 s. */
   readonly failureCooldown?: FailureCooldownOptions | undefined
-  /** Returns true for an error that is a failure: the key cools down, and calls get a stale value where one is allowed. Any other error rejects the calls of its load, and the next call may load at once. Default: every error. */
+  /**
+   * Returns true for an error that is a failure: the key cools down, and calls get a stale value where one is
+   * allowed. Any other error rejects the calls of its load, and the next call may load at once. Default:
+   * every error.
+   */
   readonly isFailure?: ((error: unknown) => boolean) | undefined
 }
 
 /** Options of `createCache`. */
 export interface CacheOptions extends LoadOptions {
-  /** The name of the cache in its events, metrics and spans: give each cache of a process its own. 1 to 100 characters. Default: `'default'`. */
+  /**
+   * The name of the cache in its events, metrics and spans: give each cache of a process its own. 1 to 100
+   * characters. Default: `'default'`.
+   */
   readonly name?: string | undefined
   /** Where entries and leases are kept. Default: `memoryStore({ maxEntries: 10_000, maxBytes: '64mb' })`. */
   readonly store?: Store | undefined
   /** Encodes and decodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined
-  /** True: a value that its codec would change, such as a Map under `json`, is an error, with any store: the load fails, or `set` rejects, with `LossyCodecError`. False: the first such value gives a warning. Default: false. */
+  /**
+   * True: a value that its codec would change, such as a Map under `json`, is an error, with any store: the
+   * load fails, or `set` rejects, with `LossyCodecError`. False: the first such value gives a warning.
+   * Default: false.
+   */
   readonly strictCodec?: boolean | undefined
-  /** How long after `ttl` an entry is served at once, while one load in the background refreshes it. Default: 0. */
+  /**
+   * How long after `ttl` an entry is served at once, while one load in the background refreshes it.
+   * Default: 0.
+   */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** How long after `ttl` an entry is served when the load fails, times out or is slow, or while the key cools down. Default: 0. */
+  /**
+   * How long after `ttl` an entry is served when the load fails, times out or is slow, or while the key cools
+   * down. Default: 0.
+   */
   readonly staleIfError?: Duration | undefined
-  /** The longest time that a call waits for a shared store. Then it goes on without the store: a key has one load in each process, and writes and invalidations reject with `StoreAwayError`. The time counts from the moment at which a step can be sent; in a burst, steps wait for their turn before it, for at most `waitTimeout`, while the store answers others. Default: `'250ms'`. */
+  /**
+   * The longest time that a call waits for a shared store. Then it goes on without the store: a key has one
+   * load in each process, and writes and invalidations reject with `StoreAwayError`. The time counts from the
+   * moment at which a step can be sent; in a burst, steps wait for their turn before it, for at most
+   * `waitTimeout`, while the store answers others. Default: `'250ms'`.
+   */
   readonly storeTimeout?: Duration | undefined
-  /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Its hits share one object, which no other caller has: treat it as read-only. Default: false. */
+  /**
+   * Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice
+   * drops a copy when its entry changes. Its hits share one object, which no other caller has: treat it as
+   * read-only. Default: false.
+   */
   readonly near?: NearOptions | false | undefined
-  /** Keeps copies of what this process reads, and of what it loads while a shared store is away, and serves them while that store is away. `false`: nothing is served from memory then; a key still has one load at a time, and a failing loader its cooldown. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
+  /**
+   * Keeps copies of what this process reads, and of what it loads while a shared store is away, and serves
+   * them while that store is away. `false`: nothing is served from memory then; a key still has one load at a
+   * time, and a failing loader its cooldown. Default: `{ maxEntries: 1000, maxAge: '5s' }`.
+   */
   readonly outage?: OutageOptions | false | undefined
-  /** An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`. */
+  /**
+   * An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports
+   * it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`.
+   */
   readonly maxEntryBytes?: ByteSize | undefined
-  /** Makes plain objects and arrays read-only, at every depth: those that a loader returns to be stored, and those that a call gets from a store. Callers that join one read of a shared store then share one value. Default: false: each gets its own. */
+  /**
+   * Makes plain objects and arrays read-only, at every depth: those that a loader returns to be stored, and
+   * those that a call gets from a store. Callers that join one read of a shared store then share one value.
+   * Default: false: each gets its own.
+   */
   readonly freeze?: boolean | undefined
-  /** Sends the message of a loader's error, beside its name and code, to callers in other processes and to those of a cooling key. Messages may hold SQL and host names. Default: false. */
+  /**
+   * Sends the message of a loader's error, beside its name and code, to callers in other processes and to
+   * those of a cooling key. Messages may hold SQL and host names. Default: false.
+   */
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process; `'auto'`: in all processes of the store together, as many as their source answers in time; `false`: no limit. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: `'auto'` over a shared store, else no limit. */
+  /**
+   * The most loads at once in this process; `'auto'`: in all processes of the store together, as many as
+   * their source answers in time; `false`: no limit. One more waits within its `waitTimeout`; one more in the
+   * background does not begin. Calls made inside this cache's loads are exempt. Default: `'auto'` over a
+   * shared store, else no limit.
+   */
   readonly maxLoads?: number | 'auto' | false | undefined
-  /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
+  /**
+   * Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`,
+   * or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for
+   * which a caller waits is neither delayed nor counted. While the store is away, each process counts alone.
+   * Default: no limit.
+   */
   readonly refreshBudget?: RefreshBudgetOptions | undefined
-  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load of this cache are not counted. Default: 10,000. */
+  /**
+   * The most calls that wait for a load in this process. One more gets a stale value, else
+   * `TooManyWaitersError`, at once. Calls from inside a load of this cache are not counted. Default: 10,000.
+   */
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
-  /** False: every call runs its own loader, within `maxLoads`; nothing is kept, and nothing is sent to the store. For tests and emergencies. Default: true. */
+  /**
+   * False: every call runs its own loader, within `maxLoads`; nothing is kept, and nothing is sent to the
+   * store. For tests and emergencies. Default: true.
+   */
   readonly enabled?: boolean | undefined
   /** The source of time, timers, randomness and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined
-}
-
-/** Options of `getOrSet`, `lookup`, `refresh` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
-export interface CallOptions<V = unknown> extends LoadOptions {
-  /** Encodes this key's value for a shared store. Default: the cache's. */
-  readonly codec?: Codec<NoInfer<V>> | undefined
-  /** The stale window of the entry that this call's load stores. `false`: this call accepts no such stale value. Default: the cache's. */
-  readonly staleWhileRevalidate?: Duration | false | undefined
-  /** The stale window of the entry that this call's load stores. `false`: this call accepts no such stale value. Default: the cache's. */
-  readonly staleIfError?: Duration | false | undefined
-  /** The tags by which `invalidateTags` finds the entry: at most 100, of 1 to 256 characters each. Default: none. */
-  readonly tags?: readonly string[] | undefined
-  /** The greatest age of an entry that this call accepts. Default: no limit. */
-  readonly maxAge?: Duration | undefined
-  /** False: a copy of this process's near cache is not accepted. Default: true, in a cache with `near`. */
-  readonly near?: boolean | undefined
-  /** An `AbortSignal` that ends this caller's wait, not the load that others wait for. Default: none. */
-  readonly signal?: CallerSignal | undefined
-}
-
-/** Options of `claim`. `waitTimeout` ends in the right to load alone, and no claim is an early refresh. */
-export interface ClaimOptions<V = unknown> extends Omit<CallOptions<V>, 'onWaitTimeout' | 'earlyRefresh'> {
-  /** How long the lead lasts, unless its holder renews it or ends it before. At its end another caller may lead. Default: `lease.duration`. */
-  readonly hold?: Duration | undefined
-}
-
-/** Options of `with`. */
-export interface ViewOptions extends CallOptions {
-  /** The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`; `'auto'`: as in the cache, for the view's `source`. Default: no limit but the cache's. */
-  readonly maxLoads?: number | 'auto' | undefined
-  /** Names what the loaders of this view ask, such as a database, where it is another than the cache's. Each source has a limit of its own with `maxLoads: 'auto'`. Default: the cache's source. */
-  readonly source?: string | undefined
-}
-
-/** Options of `set`. */
-export interface SetOptions<V = unknown> {
-  /** How long the entry is fresh after the write. `Infinity`: until it is invalidated. Default: the cache's. */
-  readonly ttl?: Duration | undefined
-  /** How long after `ttl` the entry is served at once, while one load in the background refreshes it. Default: the cache's. */
-  readonly staleWhileRevalidate?: Duration | undefined
-  /** How long after `ttl` the entry is served when the load fails, times out or is slow, or while the key cools down. Default: the cache's. */
-  readonly staleIfError?: Duration | undefined
-  /** Shortens `ttl` at random by up to this fraction, from 0 to below 1. Default: the cache's. */
-  readonly jitter?: number | undefined
-  /** The tags by which `invalidateTags` finds the entry: at most 100, of 1 to 256 characters each. Default: none. */
-  readonly tags?: readonly string[] | undefined
-  /** Encodes this key's value for a shared store. Default: the cache's. */
-  readonly codec?: Codec<NoInfer<V>> | undefined
-}
-
-/** Options of `delete`, `deleteMany` and `expire`. */
-export interface InvalidateOptions {
-  /** For this long loads run, but their values are not stored, and stale values are not refreshed in the background: for sources whose replicas lag behind. A later invalidation does not shorten it; `set` and `clear` end it. Default: 0. */
-  readonly holdOff?: Duration | undefined
-}
-
-/** Options of `get`. */
-export interface GetOptions<V = unknown> {
-  /** True: returns a stale value too. Default: false. */
-  readonly stale?: boolean | undefined
-  /** Decodes this key's value. Default: the cache's. */
-  readonly codec?: Codec<V> | undefined
-}
-
-/** Options of `read`. */
-export interface ReadOptions<V = unknown> {
-  /** Decodes this key's value. Default: the cache's. */
-  readonly codec?: Codec<V> | undefined
-}
-
-/** Options of `wrap`. */
-export interface WrapOptions<F extends (...args: never[]) => unknown> extends CallOptions<Awaited<ReturnType<F>>> {
-  /** The cache key of a call, from its arguments. */
-  readonly key: (...args: Parameters<F>) => string
-}
-
-/** Options of `ready`. */
-export interface ReadyOptions {
-  /** The longest time that it waits for the store's first answer. Default: `'5s'`. */
-  readonly timeout?: Duration | undefined
-}
-
-/** Options of `inspect`. */
-export interface InspectOptions {
-  /** True: a key that looks like the digest by which events and errors name a long key is that digest. Default: false. */
-  readonly digest?: boolean | undefined
-}
-
-/** Options of `close`. */
-export interface CloseOptions {
-  /** The longest time that running loads may take to end and commit; then they are aborted, and their leases are released. Default: `'5s'`. */
-  readonly drain?: Duration | undefined
 }

@@ -92,7 +92,10 @@ export interface CacheSetup {
   readonly strictCodec: boolean
 }
 
-/** @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one. */
+/**
+ * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit
+ * another one.
+ */
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const { name = 'default', store, runtime = systemRuntime, enabled = true, strictCodec = false } = parsed

@@ -27,7 +27,7 @@ import {
   tagsRow,
   ttlRow,
 } from './option-rows.ts'
-import type { CallOptions, ClaimOptions, SetOptions, ViewOptions, WrapOptions } from './options.ts'
+import type { CallOptions, ClaimOptions, SetOptions, ViewOptions, WrapOptions } from './call-options.ts'
 import { requireTtl, type Settings } from './settings.ts'
 
 const signalRule = objectRule<CallerSignal>(
@@ -79,7 +79,10 @@ const HOLD_ENDS_FIRST = 1000
 /** The `ttl` of a result that its loader does not keep. */
 export const ZERO_TTL = 0
 
-/** A loader computes this from what it loaded, such as the rest of a token's life: a value that has expired is not kept, and is no error. */
+/**
+ * A loader computes this from what it loaded, such as the rest of a token's life: a value that has expired is
+ * not kept, and is no error.
+ */
 const keepTtlRow: OptionRow<number | undefined> = {
   ...ttlRow,
   parse(value) {
@@ -158,7 +161,9 @@ export function setSettings(base: Settings, options: object | undefined, owner: 
   return options === undefined ? base : applyOptions(base, options, setRows, owner)
 }
 
-/** The windows and tags that a result is kept with: those of the call, changed by the loader's `load.keep`. */
+/**
+ * The windows and tags that a result is kept with: those of the call, changed by the loader's `load.keep`.
+ */
 export function withKeepOptions(settings: Settings, options: KeepOptions, owner = 'load.keep'): Settings {
   return applyOptions(settings, options, keepRows, owner)
 }

@@ -51,8 +51,8 @@ const COOLDOWN: CooldownLimits = { min: 100, max: 5000 }
 const everyError = (): boolean => true
 
 /**
- * The settings in `base`, and the default of each that is missing there. Member by member, so that all settings have one
- * shape: the hit path reads them, and a spread of a spread has another.
+ * The settings in `base`, and the default of each that is missing there. Member by member, so that all
+ * settings have one shape: the hit path reads them, and a spread of a spread has another.
  */
 export function copySettings(base: Partial<Settings>): SettingsDraft {
   return {

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
 import { InvalidKeyError } from '../errors.ts'
 
-/** A longer key is replaced by its digest: it would cost memory in every process and bytes in every command. */
+/**
+ * A longer key is replaced by its digest: it would cost memory in every process and bytes in every command.
+ */
 const LONGEST_STORED = 1024
 const LONGEST_KEY = 65_536
-/** The prefix of a digest. A key with this prefix is replaced by its own digest, so that no key can collide with another's digest. */
+/**
+ * The prefix of a digest. A key with this prefix is replaced by its own digest, so that no key can collide
+ * with another's digest.
+ */
 const DIGEST_PREFIX = '%sha256:'
 const DIGEST = /^%sha256:[\w-]{43}:/
 const PERCENT = DIGEST_PREFIX.charCodeAt(0)
@@ -12,8 +17,8 @@ const PERCENT = DIGEST_PREFIX.charCodeAt(0)
 const READABLE = 64
 
 /**
- * The key under which a store gets and keeps the entry of a key: the key itself, or the digest of one that has more than 1,024 characters. A tool that
- * asks a store without a cache needs it.
+ * The key under which a store gets and keeps the entry of a key: the key itself, or the digest of one that
+ * has more than 1,024 characters. A tool that asks a store without a cache needs it.
  *
  * @example
  * import { storedKey } from '@cattlegrid/core/extend'

@@ -8,16 +8,22 @@ interface Draw {
   readonly value: number
 }
 
-/** Number of keys that keep their draw, and of keys that keep the version of their last attempt. A key that draws again is refreshed earlier on average. */
+/**
+ * Number of keys that keep their draw, and of keys that keep the version of their last attempt. A key that
+ * draws again is refreshed earlier on average.
+ */
 const KEYS_KEPT = 5_000
 
-/** The greatest draw, since a random number has 53 bits: further than that from its expiry, an entry needs no draw. */
+/**
+ * The greatest draw, since a random number has 53 bits: further than that from its expiry, an entry needs
+ * no draw.
+ */
 const GREATEST_DRAW = 53 * Math.LN2
 
 /**
- * Refreshes an entry `-ln(random) · beta · load time` before its expiry (XFetch: Vattani, Chierichetti, Lowenstein, "Optimal
- * Probabilistic Cache Stampede Prevention", VLDB 2015). Each process draws the moment once for each entry: drawn at every hit,
- * it would come the earlier, the more readers there are.
+ * Refreshes an entry `-ln(random) · beta · load time` before its expiry (XFetch: Vattani, Chierichetti,
+ * Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). Each process draws the moment
+ * once for each entry: drawn at every hit, it would come the earlier, the more readers there are.
  */
 export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
   const draws = new BoundedMap<string, Draw>(KEYS_KEPT)
@@ -49,8 +55,8 @@ export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
 }
 
 /**
- * `before`, or half of the entry's ttl where that is not longer: jitter, `set` or `load.keep` has shortened it. Otherwise each entry would be due at its
- * commit, and every load would be followed by another one.
+ * `before`, or half of the entry's ttl where that is not longer: jitter, `set` or `load.keep` has shortened
+ * it. Otherwise each entry would be due at its commit, and every load would be followed by another one.
  */
 function timeBefore(before: number, { committedAt, freshUntil }: Entry): number {
   const ttl = freshUntil - committedAt

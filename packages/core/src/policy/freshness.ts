@@ -1,7 +1,10 @@
 import type { Entry } from '../entry.ts'
 import type { FreshnessPolicy, ServeLimits, Verdict } from './policy.ts'
 
-/** Fresh, then the two stale windows, both counted from the end of freshness (RFC 5861). A window includes its first moment, not its last. */
+/**
+ * Fresh, then the two stale windows, both counted from the end of freshness (RFC 5861). A window includes its
+ * first moment, not its last.
+ */
 export const windowFreshness: FreshnessPolicy = {
   judge(entry, now, limits) {
     if (now - entry.committedAt > limits.maxAge) return 'gone'

@@ -1,6 +1,9 @@
 import type { Entry } from '../entry.ts'
 
-/** The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs in the background. `if-error`: served only if a load fails. `gone`: not served. */
+/**
+ * The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs in the background.
+ * `if-error`: served only if a load fails. `gone`: not served.
+ */
 export type Verdict = 'fresh' | 'stale' | 'if-error' | 'gone'
 
 /** The entries that a call accepts, within their own windows. */
@@ -26,11 +29,17 @@ export interface CooldownLimits {
   readonly max: number
 }
 
-/** `beta`: at a random moment, the earlier the longer the load takes. `before`: this time before freshness ends, ms. */
+/**
+ * `beta`: at a random moment, the earlier the longer the load takes. `before`: this time before freshness
+ * ends, ms.
+ */
 export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
 
 export interface EarlyRefreshPolicy {
-  /** Tells whether a fresh entry should be refreshed in the background now; the lease decides which process does it. False once it was attempted. */
+  /**
+   * Tells whether a fresh entry should be refreshed in the background now; the lease decides which process
+   * does it. False once it was attempted.
+   */
   due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
   /** Notes that this process has attempted the early refresh of an entry. */
   noteAttempt(key: string, entry: Entry): void
@@ -38,7 +47,10 @@ export interface EarlyRefreshPolicy {
   withdrawAttempt(key: string, entry: Entry): void
 }
 
-/** A limit on the loads at once from one source, and what is known of it. Numbers only: processes pass it on as text. */
+/**
+ * A limit on the loads at once from one source, and what is known of it. Numbers only: processes pass it on
+ * as text.
+ */
 export interface LoadLimit {
   /** Loads at once, at least 1; the whole part counts. */
   readonly limit: number
@@ -55,7 +67,10 @@ export interface LoadLimit {
   readonly tested?: number | undefined
 }
 
-/** What all processes have seen under one limit: of one load in every `limit / 64`, from its start; loads that failed are left out. */
+/**
+ * What all processes have seen under one limit: of one load in every `limit / 64`, from its start; loads that
+ * failed are left out.
+ */
 export interface LoadWindow {
   /** Times of the sampled loads that ended, ms. */
   readonly times: readonly number[]
@@ -72,6 +87,9 @@ export interface LoadLimitPolicy {
   readonly first: LoadLimit
   /** The most samples of a window. */
   readonly samples: number
-  /** Closes the window and returns the limit of the next one, or undefined while the window needs more samples. */
+  /**
+   * Closes the window and returns the limit of the next one, or undefined while the window needs
+   * more samples.
+   */
   next(limit: LoadLimit, window: LoadWindow): LoadLimit | undefined
 }

@@ -1,6 +1,8 @@
 /** The clocks of a host, and its event loop. */
 export interface ClockSources {
-  /** ms with fractions, from an arbitrary zero; never steps back, and may stand still while the host sleeps. */
+  /**
+   * ms with fractions, from an arbitrary zero; never steps back, and may stand still while the host sleeps.
+   */
   readonly monotonic: () => number
   /** ms since 1970; may step in both directions. */
   readonly timeOfDay: () => number
@@ -18,17 +20,21 @@ export interface Clock {
 
 /** The number of coarse readings that share one reading of the clock within a tick. */
 const COARSE_READINGS = 16
-/** The time of day is slewed by less than this share of the time that passes; a smaller lead over the monotonic clock is no sleep. */
+/**
+ * The time of day is slewed by less than this share of the time that passes; a smaller lead over the
+ * monotonic clock is no sleep.
+ */
 const SLEWED = 1 / 1000
 /** Nor is one of less than this, ms. */
 const SHORTEST_SLEEP = 1000
 
 /**
- * Two clocks of one host. `elapsed` is the monotonic one alone. `now` also counts the time in which the host slept: when the time of day is far ahead of
- * what the monotonic clock saw pass, the time since the host's start tells whether it slept or somebody set the time of day, which changes nothing.
+ * Two clocks of one host. `elapsed` is the monotonic one alone. `now` also counts the time in which the host
+ * slept: when the time of day is far ahead of what the monotonic clock saw pass, the time since the host's
+ * start tells whether it slept or somebody set the time of day, which changes nothing.
  *
- * The time of day is read at the first reading in each tick. A coarse reading is shared within one tick only: a process that was stopped, or whose host slept,
- * serves nothing by the time from before.
+ * The time of day is read at the first reading in each tick. A coarse reading is shared within one tick only:
+ * a process that was stopped, or whose host slept, serves nothing by the time from before.
  */
 export function createClock({ monotonic, timeOfDay, sinceStart, afterTick }: ClockSources): Clock {
   let lastMonotonic = monotonic()

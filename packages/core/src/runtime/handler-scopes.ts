@@ -1,6 +1,7 @@
 import { closeScope, currentScope, enterScope, openScope } from './async-scopes.ts'
 
-// Loads and handlers share one storage: on Node 20 and 22, each further AsyncLocalStorage that is enabled slows every promise of the process.
+// Loads and handlers share one storage: on Node 20 and 22, each further AsyncLocalStorage that is enabled
+// slows every promise of the process.
 
 /**
  * Announces a scope, which may be entered any number of times until `close`.

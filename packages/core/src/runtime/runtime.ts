@@ -9,17 +9,23 @@ import { createClock } from './clock.ts'
 export type CancelTimer = () => void
 
 /**
- * Time, timers and randomness. The library reads them nowhere else, so a test can give its own and never has to sleep.
+ * Time, timers and randomness. The library reads them nowhere else, so a test can give its own and never has
+ * to sleep.
  */
 export interface Runtime {
-  /** A monotonic clock, ms with fractions, from an arbitrary zero. It counts the time in which the host slept. */
+  /**
+   * A monotonic clock, ms with fractions, from an arbitrary zero. It counts the time in which the host slept.
+   */
   now(): number
   /**
-   * A monotonic clock, ms with fractions, from another arbitrary zero. It stands still while the host sleeps: for waits, leases, pauses, budgets and
-   * time-outs, which must not end because a laptop was closed.
+   * A monotonic clock, ms with fractions, from another arbitrary zero. It stands still while the host sleeps:
+   * for waits, leases, pauses, budgets and time-outs, which must not end because a laptop was closed.
    */
   elapsed(): number
-  /** The clock of `now`, read at the first call in each tick of the event loop and at every 17th call: cheap enough for every hit. */
+  /**
+   * The clock of `now`, read at the first call in each tick of the event loop and at every 17th call: cheap
+   * enough for every hit.
+   */
   coarseNow(): number
   /** The time of day, ms since 1970: for the HTTP fields that carry one, never for freshness. */
   timeOfDay(): number
@@ -27,7 +33,10 @@ export interface Runtime {
   random(): number
   /** 22 URL-safe characters that no other call, in any process, returns. */
   token(): string
-  /** Runs `action` once, `delay` ms from now. Keeps the process alive until then only if `keepsAlive`, as the drain of `close` does. */
+  /**
+   * Runs `action` once, `delay` ms from now. Keeps the process alive until then only if `keepsAlive`, as the
+   * drain of `close` does.
+   */
   schedule(action: () => void, delay: number, keepsAlive?: boolean): CancelTimer
 }
 
@@ -44,7 +53,8 @@ function createTokens(): () => string {
   }
 }
 
-// Read when this module is loaded, all of them: what a test puts in their place later, such as fake timers, changes nothing in a cache. Half of it would.
+// Read when this module is loaded, all of them: what a test puts in their place later, such as fake timers,
+// changes nothing in a cache. Half of it would.
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
 const monotonic = performance.now.bind(performance)
 const timeOfDay = Date.now.bind(Date)
@@ -72,8 +82,8 @@ export const systemRuntime: Runtime = {
 const detached = new AsyncResource('cattlegrid')
 
 /**
- * Runs `fn` outside the caller's async context. In Node a promise or a timer keeps the AsyncLocalStorage in which it was made: one that
- * outlives its request would keep that request's whole context in memory.
+ * Runs `fn` outside the caller's async context. In Node a promise or a timer keeps the AsyncLocalStorage in
+ * which it was made: one that outlives its request would keep that request's whole context in memory.
  */
 export function runDetached<T>(fn: () => T): T {
   return detached.runInAsyncScope(fn)

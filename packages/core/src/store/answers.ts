@@ -3,9 +3,10 @@ import type { Failure } from '../errors.ts'
 import type { InspectedLease, LeaseHolder } from '../events/lease-holder.ts'
 
 /**
- * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), or the
- * store or its client failed (`error`). Or the step was not sent: earlier ones had no answer (`breaker`), there is no connection (`disconnected`), or
- * too many others were sent before it (`busy`).
+ * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no
+ * answer came in time (`deadline`), or the store or its client failed (`error`). Or the step was not sent:
+ * earlier ones had no answer (`breaker`), there is no connection (`disconnected`), or too many others were
+ * sent before it (`busy`).
  */
 export interface Away {
   readonly kind: 'away'
@@ -26,7 +27,10 @@ export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
   return { kind: 'away', why, cause }
 }
 
-/** Runs a step, and turns an exception into `away`: a custom store may throw against its contract, where no caller may be left to receive the error. */
+/**
+ * Runs a step, and turns an exception into `away`: a custom store may throw against its contract, where no
+ * caller may be left to receive the error.
+ */
 export function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
   try {
     return Promise.resolve(step()).catch((cause: unknown) => awayBecause(cause))
@@ -63,8 +67,9 @@ export interface Missing {
 }
 
 /**
- * The answer to an acquire; `remaining` in ms. `lead`: the lease is granted. `held`: another caller, which a store may name, holds it. `cooling`: the last load failed.
- * `uncacheable`: the last load was not to be stored. `held-off`: a value loaded now would not be stored. `changed`: the version is another one.
+ * The answer to an acquire; `remaining` in ms. `lead`: the lease is granted. `held`: another caller, which a
+ * store may name, holds it. `cooling`: the last load failed. `uncacheable`: the last load was not to be
+ * stored. `held-off`: a value loaded now would not be stored. `changed`: the version is another one.
  */
 export type Acquire =
   | { readonly kind: 'lead'; readonly lease: Lease }
@@ -76,8 +81,9 @@ export type Acquire =
   | Away
 
 /**
- * The lease is no longer the holder's. `taken`: another lease or a mark stands in its place. Once that one has ended, the answer is `expired`, or `voided` from a
- * store that keeps no time of the end. `voided`: an invalidation of the key ended it. `tag-voided`: a tag was invalidated during the load.
+ * The lease is no longer the holder's. `taken`: another lease or a mark stands in its place. Once that one
+ * has ended, the answer is `expired`, or `voided` from a store that keeps no time of the end. `voided`: an
+ * invalidation of the key ended it. `tag-voided`: a tag was invalidated during the load.
  */
 export interface Refused {
   readonly kind: 'refused'
@@ -94,7 +100,10 @@ export interface Unkeepable {
 /** The answer to a commit. */
 export type Commit = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Refused | Away
 
-/** The state of a key, for diagnosis. Times in ms. `invalidatedTags`: there is no `entry`, because these tags of it were invalidated. */
+/**
+ * The state of a key, for diagnosis. Times in ms. `invalidatedTags`: there is no `entry`, because these tags
+ * of it were invalidated.
+ */
 export interface Inspection {
   readonly kind: 'found'
   readonly entry: Entry | undefined
@@ -113,7 +122,10 @@ export type Released = { readonly kind: 'released' } | Refused | Away
 export type Put = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away
 /** The answer to an invalidation of tags; `tagSeq` is the new number of each. */
 export type TagsInvalidated = { readonly kind: 'done'; readonly tagSeq: number } | Away
-/** The answer to the request for a refresh; `retryAfter`, ms: until then no request of this process would be granted. */
+/**
+ * The answer to the request for a refresh; `retryAfter`, ms: until then no request of this process would
+ * be granted.
+ */
 export type RefreshPermitted =
   { readonly kind: 'granted' } | { readonly kind: 'exhausted'; readonly retryAfter: number } | Away
 /** The answer to a clear; `entries` is the number of entries that it removed. */
@@ -129,7 +141,10 @@ export interface TagNumber {
   readonly expiredAt: number
 }
 
-/** The present number of each tag, in the order asked for; undefined for a number that the store has lost: the tag then counts as invalidated. */
+/**
+ * The present number of each tag, in the order asked for; undefined for a number that the store has lost: the
+ * tag then counts as invalidated.
+ */
 export interface TagNumbersRead {
   readonly kind: 'numbers'
   readonly numbers: readonly (TagNumber | undefined)[]
@@ -142,8 +157,14 @@ export interface Lease {
   readonly token: string
   /** The number of loads of the key that failed in a row before this one. */
   readonly attempts: number
-  /** The tag sequence at the grant. Undefined from a store that judges tags itself: its acquire sees that the entry is gone. */
+  /**
+   * The tag sequence at the grant. Undefined from a store that judges tags itself: its acquire sees that the
+   * entry is gone.
+   */
   readonly tagSeq?: number | undefined
-  /** The moment at which the acquire was sent, by the holder's `elapsed()`, ms: the lease ends no earlier than `duration` after it. */
+  /**
+   * The moment at which the acquire was sent, by the holder's `elapsed()`, ms: the lease ends no earlier than
+   * `duration` after it.
+   */
   readonly sentAt: number
 }

@@ -6,7 +6,10 @@ export interface Post {
   readonly text: string
   /** The time after which the post is taken down. */
   readonly keepFor: number
-  /** A text for all, which begins the next round. Ignored unless `round` is the board's: else another process has begun the next one. */
+  /**
+   * A text for all, which begins the next round. Ignored unless `round` is the board's: else another process
+   * has begun the next one.
+   */
   readonly heading?: { readonly round: number; readonly text: string } | undefined
 }
 

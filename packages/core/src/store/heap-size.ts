@@ -4,13 +4,18 @@ import { types } from 'node:util'
 const MOST_OBJECTS = 1024
 /** A list is measured whole only if each of its members may have so many objects in it. */
 const OBJECTS_PER_MEMBER = 16
-/** The size of an object that is not measured: a function, a proxy that throws, or one beyond `MOST_OBJECTS`. */
+/**
+ * The size of an object that is not measured: a function, a proxy that throws, or one beyond `MOST_OBJECTS`.
+ */
 const UNMEASURED = 256
 
 /** V8 keeps a text with no such character in one byte each. */
 const WIDE_CHARACTER = /[^\0-\xff]/
 const WORD = 8
-/** A kept entry with the record of its key, its places in a Map and in the order of use, and the promise of its hits. */
+/**
+ * A kept entry with the record of its key, its places in a Map and in the order of use, and the promise of
+ * its hits.
+ */
 const ENTRY = 480
 /** A tag of an entry, and the number of the tag. */
 const TAG = 200
@@ -41,9 +46,10 @@ const TABLE = 9 * WORD
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2
 
 /**
- * The bytes that `value` holds in memory, estimated for 64-bit V8 without calling code of the value. What it contains twice counts once; a view counts its
- * whole ArrayBuffer. At most 1,024 of its objects are measured: of a larger value, a sample of each list. V8 does not show everything: private fields,
- * closures, spare places of an array, and the text that a string is a slice of are not counted.
+ * The bytes that `value` holds in memory, estimated for 64-bit V8 without calling code of the value. What it
+ * contains twice counts once; a view counts its whole ArrayBuffer. At most 1,024 of its objects are measured:
+ * of a larger value, a sample of each list. V8 does not show everything: private fields, closures, spare
+ * places of an array, and the text that a string is a slice of are not counted.
  */
 export function heapSizeOf(value: unknown): number {
   try {
@@ -157,7 +163,10 @@ class HeapEstimate {
   }
 }
 
-/** The size of a Map or Set without what it contains. Its table doubles when it is full; each place has so many words, and half a word in the index. */
+/**
+ * The size of a Map or Set without what it contains. Its table doubles when it is full; each place has so
+ * many words, and half a word in the index.
+ */
 function tableSize(size: number, words: number): number {
   const places = 2 ** Math.ceil(Math.log2(Math.max(4, size)))
   return TABLE + places * (words + 0.5) * WORD
@@ -168,7 +177,9 @@ function sampleSize(count: number, share: number): number {
   return count * OBJECTS_PER_MEMBER <= share ? count : Math.min(count, Math.ceil(Math.sqrt(share + 1)))
 }
 
-/** Members from all over a list, one from each stretch; not at equal distances, since lists repeat themselves. */
+/**
+ * Members from all over a list, one from each stretch; not at equal distances, since lists repeat themselves.
+ */
 function spread<T>(list: readonly T[], most: number): readonly T[] {
   if (most >= list.length) return list
   const stretch = list.length / most

@@ -1,6 +1,6 @@
 /**
- * The base of what a `HitLru` keeps: its place in the order of use is part of it, so a kept key costs one object and one
- * place in a Map.
+ * The base of what a `HitLru` keeps: its place in the order of use is part of it, so a kept key costs one
+ * object and one place in a Map.
  */
 export class LruNode {
   readonly key: string
@@ -22,7 +22,9 @@ export interface LruLimits<N> {
   readonly maxBytes?: number | undefined
   /** In bytes; at least 1. Default: 1. */
   readonly sizeOf?: (node: N) => number
-  /** Called with each node that is replaced, deleted, evicted, cleared or not kept. Default: nothing is done. */
+  /**
+   * Called with each node that is replaced, deleted, evicted, cleared or not kept. Default: nothing is done.
+   */
   readonly onRemove?: (node: N) => void
 }
 
@@ -30,9 +32,9 @@ export interface LruLimits<N> {
 const PERIOD = 1 / 16
 
 /**
- * An LRU for many hits and few sets. Which keys are used least matters only when one must go, so a hit moves its key to the
- * front only when that was not done in this period or the one before it. Two periods are an eighth of a full cache: this LRU
- * keeps whatever an exact LRU of seven eighths of its size keeps.
+ * An LRU for many hits and few sets. Which keys are used least matters only when one must go, so a hit moves
+ * its key to the front only when that was not done in this period or the one before it. Two periods are an
+ * eighth of a full cache: this LRU keeps whatever an exact LRU of seven eighths of its size keeps.
  */
 export class HitLru<N extends LruNode> {
   readonly #nodes = new Map<string, N>()
@@ -67,7 +69,10 @@ export class HitLru<N extends LruNode> {
     return this.#nodes.get(key)
   }
 
-  /** Puts the node in the place of its key's old one, at the front. One that alone exceeds `maxBytes` is not kept, nor the old one. */
+  /**
+   * Puts the node in the place of its key's old one, at the front. One that alone exceeds `maxBytes` is not
+   * kept, nor the old one.
+   */
   set(node: N): void {
     const { key } = node
     const weight = this.#sizeOf(node)
@@ -139,7 +144,9 @@ export class HitLru<N extends LruNode> {
     this.#weight += node.weight
   }
 
-  /** Leaves the node without neighbours: an evicted one that somebody still holds must not keep others alive. */
+  /**
+   * Leaves the node without neighbours: an evicted one that somebody still holds must not keep others alive.
+   */
   #unlink(node: LruNode): void {
     const { older, newer } = node
     if (older === undefined) this.#oldest = newer

@@ -1,4 +1,7 @@
-/** What a background refresh asks the budget for. `perSecond` and `atOnce` are whole numbers above 0; undefined: no such limit. */
+/**
+ * What a background refresh asks the budget for. `perSecond` and `atOnce` are whole numbers above 0;
+ * undefined: no such limit.
+ */
 export interface RefreshRequest {
   /** Identifies the refresh among those that run. */
   readonly token: string
@@ -14,9 +17,10 @@ export interface RefreshRequest {
 const POLL = 50
 
 /**
- * Counts the background refreshes of one store, or of one process. The rate is that of GCRA (the generic cell rate algorithm, ITU-T I.371): one permit an
- * interval, and a twentieth of a second's permits may come early. The interval is so long that no second has more than `perSecond`, also where some loads
- * begin later after their permit than others.
+ * Counts the background refreshes of one store, or of one process. The rate is that of GCRA (the generic cell
+ * rate algorithm, ITU-T I.371): one permit an interval, and a twentieth of a second's permits may come early.
+ * The interval is so long that no second has more than `perSecond`, also where some loads begin later after
+ * their permit than others.
  */
 export class RefreshQuota {
   /** The end of each running refresh, by its token. */

@@ -7,8 +7,8 @@ const PAUSE = 1000
 const NODES_PER_STEP = 1000
 
 /**
- * Removes expired nodes from an LRU in the background: nobody may ask for their keys again. Its timer is set for the earliest expiry that it knows, and
- * keeps neither the process nor the LRU alive.
+ * Removes expired nodes from an LRU in the background: nobody may ask for their keys again. Its timer is set
+ * for the earliest expiry that it knows, and keeps neither the process nor the LRU alive.
  */
 export class Sweeper<N extends LruNode> {
   readonly #lru: HitLru<N>

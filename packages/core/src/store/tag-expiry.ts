@@ -3,8 +3,8 @@ import { makeEntry } from '../entry.ts'
 import type { TagNumber } from './answers.ts'
 
 /**
- * The moment at which its tags ended the freshness of an entry: `Infinity` if none did. Undefined if one of them was invalidated since the entry's
- * load began, or has no number: the entry is then unusable.
+ * The moment at which its tags ended the freshness of an entry: `Infinity` if none did. Undefined if one of
+ * them was invalidated since the entry's load began, or has no number: the entry is then unusable.
  */
 export function tagExpiry(
   { tags, tagSeq }: Pick<Entry, 'tags' | 'tagSeq'>,
@@ -19,13 +19,17 @@ export function tagExpiry(
   return moment
 }
 
-/** The end of freshness of an entry that was expired at `moment`: no later than its own, and no earlier than its commit, because its load may have begun before. */
+/**
+ * The end of freshness of an entry that was expired at `moment`: no later than its own, and no earlier than
+ * its commit, because its load may have begun before.
+ */
 export function freshUntilExpiry({ committedAt, freshUntil }: Entry, moment: number): number {
   return Math.min(freshUntil, Math.max(committedAt, Math.floor(moment)))
 }
 
 /**
- * The entry as its tags leave it: itself, stale, or undefined where it is unusable. `numbers`: those of its tags, in their order.
+ * The entry as its tags leave it: itself, stale, or undefined where it is unusable. `numbers`: those of its
+ * tags, in their order.
  *
  * @example
  * import { type Entry, judgeTags, type TagNumber } from '@cattlegrid/core/extend'

@@ -5,8 +5,9 @@ import { isEndedForNode } from '../fields/response-state.ts'
 import type { CallOriginal } from './response-methods.ts'
 
 /**
- * Refuses what is written after the end of a response. Node emits an error for it until the response is flushed, which ends the process where nobody
- * listens, and over HTTP/2 cuts the response. Whether it is flushed by then depends on the turn in which the handler runs, and the cache changes that.
+ * Refuses what is written after the end of a response. Node emits an error for it until the response is
+ * flushed, which ends the process where nobody listens, and over HTTP/2 cuts the response. Whether it is
+ * flushed by then depends on the turn in which the handler runs, and the cache changes that.
  */
 export function refusingAfterEnd(res: ServerResponse, call: CallOriginal): CallOriginal {
   return (method, args) => {

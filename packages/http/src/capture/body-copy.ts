@@ -10,11 +10,16 @@ export interface CopyLimits {
 
 const NOTHING = Buffer.alloc(0)
 
-/** A copy of a body that the handler still writes. Its bytes count against the budget of the process until the copy is dropped. */
+/**
+ * A copy of a body that the handler still writes. Its bytes count against the budget of the process until the
+ * copy is dropped.
+ */
 export class BodyCopy {
   readonly #limits: CopyLimits
   readonly #budget: CaptureBudget
-  /** Doubles when a chunk does not fit: a buffer for each chunk would cost a hundred bytes beside each of ten. */
+  /**
+   * Doubles when a chunk does not fit: a buffer for each chunk would cost a hundred bytes beside each of ten.
+   */
   #buffer = NOTHING
   #size = 0
   #ended = false

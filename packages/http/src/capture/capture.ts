@@ -24,18 +24,22 @@ export interface Capture {
   /** Sends this answer instead; whatever the handler still does with the response has no effect. */
   send(answer: Answer): void
   /**
-   * For a framework that writes the response when the outer layers have run. Call it when the handler has returned, before they run: the response is
-   * recorded with its present status and fields, and with `payload`, which is text, bytes or a stream. Returns what to pass on: a copy of a stream. `undefined`: the
-   * handler has thrown, or has made no payload; what the framework then writes is recorded.
+   * For a framework that writes the response when the outer layers have run. Call it when the handler has
+   * returned, before they run: the response is recorded with its present status and fields, and with
+   * `payload`, which is text, bytes or a stream. Returns what to pass on: a copy of a stream. `undefined`:
+   * the handler has thrown, or has made no payload; what the framework then writes is recorded.
    */
   handOver(payload: unknown): unknown
-  /** Gives the response to the framework's error handling, with the fields that it had before the handler, and the status 200. Only before the handler's first byte is out. */
+  /**
+   * Gives the response to the framework's error handling, with the fields that it had before the handler, and
+   * the status 200. Only before the handler's first byte is out.
+   */
   reopen(): void
 }
 
 /**
- * Reports what a handler writes to Node's response. The head is recorded as inner layers left it. What outer layers do to it, such as
- * compression, happens after that and is not stored.
+ * Reports what a handler writes to Node's response. The head is recorded as inner layers left it. What outer
+ * layers do to it, such as compression, happens after that and is not stored.
  *
  * @example
  * import { captureResponse, type Recording } from '@cattlegrid/http'
@@ -52,7 +56,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
-  /** The head as the handler left it when its body began, and the status that `writeHead` will get for it: 304 where the client has the response already. */
+  /**
+   * The head as the handler left it when its body began, and the status that `writeHead` will get for it: 304
+   * where the client has the response already.
+   */
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
   #handedOver: HandedOverResponse | undefined
   #destroyedByHandler = false
@@ -80,7 +87,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#departure = new Departure(req, res, {
       settled: recording.done,
       mayLearn: () => this.mayBeHandler && !this.ended && this.#handedOver?.body === undefined && this.mode === 'send',
-      // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
+      // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the
+      // handler's own call is its failure.
       onDestroy: () => (this.#destroyedByHandler ||= this.isHandler),
       onLearned: () => recording.abort('disconnect'),
     })
@@ -166,7 +174,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const notModified = body !== undefined && recording.answersNotModified(head, body)
     if (notModified) this.#becomeNotModified(notModified)
     this.#implicitHead = { head, status: res.statusCode }
-    // A client that has left gets no chunk. Over HTTP/1, Node then writes the head itself, inside `end`: layers outside may still set fields.
+    // A client that has left gets no chunk. Over HTTP/1, Node then writes the head itself, inside `end`:
+    // layers outside may still set fields.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
     if ((this.isConnectionGone && !comesWithEnd) || recording.withholds(head.status)) res.writeHead(res.statusCode)
   }
@@ -231,7 +240,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return this.detached !== undefined || unwatched(() => this.res.destroyed)
   }
 
-  /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
+  /**
+   * The handler may still finish and its response be stored, but a piped stream that closes early aborts
+   * the recording.
+   */
   #detach(): void {
     const stopped = (source: Readable): void => {
       if (!this.ended && !source.readableEnded) this.recording.abort('disconnect')

@@ -26,8 +26,9 @@ const NODES = new Set([
 ])
 
 /**
- * What is known of listeners that tell no handler, by their name or code: Fastify and Nest count connections, Nest drops the observable of a handler, and
- * compression its encoder. One that is not known here counts: that costs one more run of the handler.
+ * What is known of listeners that tell no handler, by their name or code: Fastify and Nest count connections,
+ * Nest drops the observable of a handler, and compression its encoder. One that is not known here counts:
+ * that costs one more run of the handler.
  */
 const HARMLESS: readonly RegExp[] = [
   /^bound removeTrackedSocket$/,
@@ -42,8 +43,8 @@ const OF_RESPONSE = ['close']
 const OF_CONNECTION = ['aborted', 'close', 'end', 'error']
 
 /**
- * Marks an adapter's own listener for the end of a request or response. Otherwise the cache takes it for the handler's, and does not keep the
- * response of a handler that was told that its client has left.
+ * Marks an adapter's own listener for the end of a request or response. Otherwise the cache takes it for the
+ * handler's, and does not keep the response of a handler that was told that its client has left.
  *
  * @example
  * import { ownListener } from '@cattlegrid/http'
@@ -55,8 +56,9 @@ export function ownListener<T extends Function>(listener: T): T {
 }
 
 /**
- * True if code other than Node's, the framework's and the cache's listens for the end of this connection: it may tell the handler. Layers outside count
- * as well, because they share the request with the handler. `cleanUps`: listeners that do not count.
+ * True if code other than Node's, the framework's and the cache's listens for the end of this connection: it
+ * may tell the handler. Layers outside count as well, because they share the request with the handler.
+ * `cleanUps`: listeners that do not count.
  */
 export function isToldOfClose(req: IncomingMessage, res: ServerResponse, cleanUps: readonly Function[]): boolean {
   return (
@@ -67,8 +69,9 @@ export function isToldOfClose(req: IncomingMessage, res: ServerResponse, cleanUp
 }
 
 /**
- * Delays the listeners of `on-finished` on a connection, by which morgan and Koa log and clean up, until the response of the handler is settled: then they tell
- * it nothing, whoever added them. If they counted, a slow page whose clients lose patience would never be stored. Returns the listeners.
+ * Delays the listeners of `on-finished` on a connection, by which morgan and Koa log and clean up, until the
+ * response of the handler is settled: then they tell it nothing, whoever added them. If they counted, a slow
+ * page whose clients lose patience would never be stored. Returns the listeners.
  */
 export function delayCleanUps(req: IncomingMessage, settled: Promise<unknown>): readonly Function[] {
   const connection = connectionOf(req)

@@ -7,7 +7,10 @@ import { isTelling, unwatched, watchState } from './state-reads.ts'
 interface LeftHandler {
   /** Resolves once nothing that the handler learns can change what others get. */
   readonly settled: Promise<unknown>
-  /** False for a layer outside that runs now, and once nothing that the handler learns can change its response. */
+  /**
+   * False for a layer outside that runs now, and once nothing that the handler learns can change
+   * its response.
+   */
   mayLearn(): boolean
   /** Called before the connection is destroyed; true: the handler does it. */
   onDestroy(): boolean
@@ -16,8 +19,9 @@ interface LeftHandler {
 }
 
 /**
- * Whether a handler may know that its client has left: it has seen its response end early then, and may have cut it short. That holds if anybody who shares
- * the request with it listens for the end, and if it reads the state of the request or of its connection.
+ * Whether a handler may know that its client has left: it has seen its response end early then, and may have
+ * cut it short. That holds if anybody who shares the request with it listens for the end, and if it reads the
+ * state of the request or of its connection.
  */
 export class Departure {
   readonly #req: IncomingMessage
@@ -40,7 +44,10 @@ export class Departure {
     })
   }
 
-  /** Call it when the connection ends, which is after its first signs: a listener may have come meanwhile. True: the handler may know. */
+  /**
+   * Call it when the connection ends, which is after its first signs: a listener may have come meanwhile.
+   * True: the handler may know.
+   */
   begin(): boolean {
     if (!this.#begun && this.#handler.mayLearn()) {
       this.#begun = true
@@ -50,7 +57,10 @@ export class Departure {
     return this.#learned
   }
 
-  /** True if the code that reads a property of the response by this accessor gets the truth from now on. Node's functions for streams do not. */
+  /**
+   * True if the code that reads a property of the response by this accessor gets the truth from now on.
+   * Node's functions for streams do not.
+   */
   isShownBy(accessor: Function): boolean {
     if (!this.#learned && isTelling(accessor, false)) this.#learn()
     return this.#learned
@@ -62,7 +72,10 @@ export class Departure {
     this.#handler.onLearned()
   }
 
-  /** A client over HTTP/1 that closes its side leaves, unless the server allows that. Over HTTP/2 only its request has ended. */
+  /**
+   * A client over HTTP/1 that closes its side leaves, unless the server allows that. Over HTTP/2 only its
+   * request has ended.
+   */
   get #isLeavingAtEnd(): boolean {
     const { server } = this.#req.socket as { readonly server?: { readonly httpAllowHalfOpen?: boolean } }
     return this.#req.httpVersionMajor === 1 && server?.httpAllowHalfOpen !== true

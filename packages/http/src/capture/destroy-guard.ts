@@ -6,9 +6,10 @@ import { replaceMethods } from './response-methods.ts'
 type OnDestroy = (destroy: () => void) => void
 
 /**
- * Catches each `destroy` by which the app gives up a response that is the cache's to send: that of the response, and that of its connection as `req.socket` and
- * `res.socket` show it. Express' final handler destroys `req.socket` of a response whose head is sent, and by then another request may have the connection.
- * Node itself sees the sockets themselves.
+ * Catches each `destroy` by which the app gives up a response that is the cache's to send: that of the
+ * response, and that of its connection as `req.socket` and `res.socket` show it. Express' final handler
+ * destroys `req.socket` of a response whose head is sent, and by then another request may have the
+ * connection. Node itself sees the sockets themselves.
  */
 export class DestroyGuard {
   readonly #onDestroy: OnDestroy
@@ -41,7 +42,10 @@ export class DestroyGuard {
     else destroy()
   }
 
-  /** Node takes the socket from a response that is finished; a response over HTTP/2 has none once its stream is closed. */
+  /**
+   * Node takes the socket from a response that is finished; a response over HTTP/2 has none once its stream
+   * is closed.
+   */
   #guardSocketOf(message: { socket: Socket | null | undefined }): void {
     let { socket } = message
     Object.defineProperty(message, 'socket', {

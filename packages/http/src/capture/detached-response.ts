@@ -4,9 +4,10 @@ import type { Departure } from './departure.ts'
 import type { Recording } from './recording.ts'
 
 /**
- * The response of a handler whose client left before the head was out, while others wait for the answer. To Node it is closed; to streams it
- * looks open as long as the recording keeps bytes, because `stream.pipeline` and its like refuse a closed one. Code of the handler that looks itself gets the
- * truth, and its response is not kept.
+ * The response of a handler whose client left before the head was out, while others wait for the answer. To
+ * Node it is closed; to streams it looks open as long as the recording keeps bytes, because `stream.pipeline`
+ * and its like refuse a closed one. Code of the handler that looks itself gets the truth, and its response is
+ * not kept.
  */
 export class DetachedResponse {
   readonly #res: ServerResponse
@@ -40,7 +41,10 @@ export class DetachedResponse {
     return this.#recording.copying
   }
 
-  /** The handler has destroyed the response: as its client has left, that is no failure. No connection is left whose end would show it. */
+  /**
+   * The handler has destroyed the response: as its client has left, that is no failure. No connection is left
+   * whose end would show it.
+   */
   onDestroy(): void {
     this.#recording.abort('disconnect')
   }

@@ -20,7 +20,10 @@ interface Touched {
   readonly present: readonly string[]
   /** The inside has read the present value. */
   readonly wasRead: boolean
-  /** The inside has appended, and there was nothing to append to: no layer outside had set the field, and nobody has removed it. */
+  /**
+   * The inside has appended, and there was nothing to append to: no layer outside had set the field, and
+   * nobody has removed it.
+   */
   readonly appendsToNothing: boolean
   readonly wasRemoved: boolean
 }
@@ -38,8 +41,9 @@ export interface FieldsByWriter {
 }
 
 /**
- * Notes who writes which field while a handler runs, so that no value of a layer outside is taken for the handler's: the values alone do not show it. The inside is the handler
- * and the layers inside the cache, and whoever cannot be told from them.
+ * Notes who writes which field while a handler runs, so that no value of a layer outside is taken for the
+ * handler's: the values alone do not show it. The inside is the handler and the layers inside the cache, and
+ * whoever cannot be told from them.
  */
 export class FieldWriters {
   readonly #before: HeaderFields
@@ -55,7 +59,10 @@ export class FieldWriters {
     this.#vary = new VaryWriters(linesOf(before, 'vary'))
   }
 
-  /** What the inside gets when it reads a field: `Vary` without the names that must not look as if they were its own. */
+  /**
+   * What the inside gets when it reads a field: `Vary` without the names that must not look as if they were
+   * its own.
+   */
   read(name: unknown, value: unknown): unknown {
     const key = keyOf(name)
     if (key === undefined) return value
@@ -91,7 +98,10 @@ export class FieldWriters {
     this.#note(key, written, present, inside && this.#appending && appendsToNothing(known) ? 'appended' : 'set')
   }
 
-  /** Runs a method that appends by a read and a set, of which a read of nothing does not show that the value is to be appended. */
+  /**
+   * Runs a method that appends by a read and a set, of which a read of nothing does not show that the value
+   * is to be appended.
+   */
   append<T>(call: () => T): T {
     const around = this.#appending
     this.#appending = true
@@ -102,7 +112,10 @@ export class FieldWriters {
     }
   }
 
-  /** To be called before a line is added; returns the function that notes it. Node itself may set the field for it. */
+  /**
+   * To be called before a line is added; returns the function that notes it. Node itself may set the field
+   * for it.
+   */
   appending(name: unknown, value: unknown, inside: boolean): (present: unknown) => void {
     const key = keyOf(name)
     if (key === undefined) return () => undefined
@@ -127,7 +140,9 @@ export class FieldWriters {
     this.#vary.restart()
   }
 
-  /** `fields`: those of the response at the cache's layer; `passed`: those of them that come with `writeHead`. */
+  /**
+   * `fields`: those of the response at the cache's layer; `passed`: those of them that come with `writeHead`.
+   */
   byWriter(fields: HeaderFields, passed: HeaderFields = noFields()): FieldsByWriter {
     for (const name of Object.keys(passed)) this.set(name, passed[name], passed[name], true)
     if (passed['vary'] !== undefined) this.#vary.pass(passed['vary'])
@@ -161,7 +176,10 @@ export class FieldWriters {
     return { ...found, mixed }
   }
 
-  /** What the response has, where somebody has written it past the methods that are watched: he may have used what was there. */
+  /**
+   * What the response has, where somebody has written it past the methods that are watched: he may have used
+   * what was there.
+   */
   #settled(name: string, fields: HeaderFields): WrittenValue {
     const { written, present } = this.#known(name)
     const lines = linesOf(fields, name)
@@ -169,7 +187,10 @@ export class FieldWriters {
     return lines.length === 0 ? { pieces: [], isMixed: false } : this.#setInside(name, this.#known(name), lines, true)
   }
 
-  /** The value after the inside has set these lines. A field that it has read and then removed or replaced still counts as read. */
+  /**
+   * The value after the inside has set these lines. A field that it has read and then removed or replaced
+   * still counts as read.
+   */
   #setInside(name: string, known: Touched, lines: readonly string[], wasRead: boolean): WrittenValue {
     if (wasRead && isAltered(known) && isAnyUsed(known.present, lines)) return mixedValue(lines)
     const isOuter = known.written.isMixed || known.written.pieces.some(({ inside }) => !inside)
@@ -179,7 +200,10 @@ export class FieldWriters {
     return this.#outerRead.isIn(written.pieces, name) ? mixedValue(lines) : written
   }
 
-  /** Fields of the body are stored whichever layer has set them: only what comes from another field is of one client. */
+  /**
+   * Fields of the body are stored whichever layer has set them: only what comes from another field is of
+   * one client.
+   */
   #isOfClient(name: string, pieces: readonly Piece[]): boolean {
     return !OF_THE_BODY.has(name) || this.#outerRead.isIn(piecesOf(linesOfPieces(pieces), true), name)
   }
@@ -211,7 +235,10 @@ export class FieldWriters {
   }
 }
 
-/** Fields of one value, and those that the cache itself reads: to append one where there is none is to set it, as a proxy does with all fields. */
+/**
+ * Fields of one value, and those that the cache itself reads: to append one where there is none is to set it,
+ * as a proxy does with all fields.
+ */
 const SINGLE: ReadonlySet<string> = new Set([
   'cache-control',
   'content-disposition',

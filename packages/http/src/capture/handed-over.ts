@@ -5,8 +5,8 @@ import { bodyOfPayload, copyOfStream } from './payload.ts'
 import type { Recording } from './recording.ts'
 
 /**
- * A response as its handler left it, in a framework that writes it only when the outer layers have run. These may send another body, such as a
- * compressed one: the recorded body is this one.
+ * A response as its handler left it, in a framework that writes it only when the outer layers have run. These
+ * may send another body, such as a compressed one: the recorded body is this one.
  */
 export class HandedOverResponse {
   readonly head: ResponseHead
@@ -17,7 +17,10 @@ export class HandedOverResponse {
   readonly #copy: Readable | undefined
   #whole: boolean
 
-  /** `headOf` gets the length of the body. A payload that is neither text, bytes nor a stream is passed on, and never counts as whole. */
+  /**
+   * `headOf` gets the length of the body. A payload that is neither text, bytes nor a stream is passed on,
+   * and never counts as whole.
+   */
   constructor(payload: unknown, headOf: (bodyLength: number | undefined) => ResponseHead, recording: Recording) {
     const body = bodyOfPayload(payload)
     this.body = body

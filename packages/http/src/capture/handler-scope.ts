@@ -7,7 +7,10 @@ interface Running {
   readonly around: Running | undefined
 }
 
-/** Tells the code of a handler from that of the layers outside its cache, also in what either of them does later, until it is closed. */
+/**
+ * Tells the code of a handler from that of the layers outside its cache, also in what either of them does
+ * later, until it is closed.
+ */
 export class HandlerScope {
   readonly #around = current()
   #closed = false
@@ -37,8 +40,8 @@ export class HandlerScope {
   }
 
   /**
-   * undefined: unknown, as in a timer that an outer layer has set before, in the callback of a driver that keeps no context, or after the
-   * close, unless a call of an outer layer is running.
+   * undefined: unknown, as in a timer that an outer layer has set before, in the callback of a driver that
+   * keeps no context, or after the close, unless a call of an outer layer is running.
    */
   get side(): Running['side'] | undefined {
     if (this.#closed) return this.#outsideCalls > 0 ? 'outside' : undefined

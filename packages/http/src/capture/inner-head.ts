@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 type WriteHead = (...args: unknown[]) => unknown
 
 /**
- * The layers inside the cache that have replaced `writeHead`, as `on-headers` does. Node calls them within `end`, when the layers outside have already
- * seen the body; `collect` calls them before.
+ * The layers inside the cache that have replaced `writeHead`, as `on-headers` does. Node calls them within
+ * `end`, when the layers outside have already seen the body; `collect` calls them before.
  */
 export class InnerHead {
   readonly #res: ServerResponse
@@ -33,7 +33,8 @@ export class InnerHead {
     if (writeHeadOf(res) === own) return [statusCode]
     const args = this.#run(statusCode)
     res.statusCode = Number(args[0])
-    // The inner layers have run, and are taken off. When Node calls `writeHead` in `end`, it gets the arguments that the layers have passed on, unless the status has changed.
+    // The inner layers have run, and are taken off. When Node calls `writeHead` in `end`, it gets the
+    // arguments that the layers have passed on, unless the status has changed.
     const withInnerArguments: WriteHead = (...given) => own(...(given[0] === args[0] ? args : given))
     this.#own = withInnerArguments
     Reflect.set(res, 'writeHead', withInnerArguments)

@@ -11,15 +11,18 @@ type Connection = Partial<Pick<EventEmitter, 'prependListener'>> & {
 }
 
 interface Listeners {
-  /** Copied at each change: a Set as old as the connection has dead tables, which would keep what each request held. */
+  /**
+   * Copied at each change: a Set as old as the connection has dead tables, which would keep what each
+   * request held.
+   */
   list: readonly Listener[]
 }
 
 const listenersOf = processWide('leaving-listeners/1', () => new WeakMap<Connection, Listeners>())
 
 /**
- * Calls `listener` before a connection ends: before each `destroy`, whoever calls it, and before other listeners for its end. Returns a function that stops
- * this: the connection may outlive its request.
+ * Calls `listener` before a connection ends: before each `destroy`, whoever calls it, and before other
+ * listeners for its end. Returns a function that stops this: the connection may outlive its request.
  */
 export function onLeaving(connection: Connection, listener: Listener): () => void {
   const listeners = listenersOf.get(connection) ?? listenTo(connection)

@@ -7,8 +7,9 @@ import { sentFields } from '../fields/head-arguments.ts'
 type Send = (data: Chunk, encoding?: BufferEncoding | null, ...rest: unknown[]) => unknown
 
 /**
- * The body that left the layers outside for the handler's own client. Only if that was the recorded one, or a coding of it, may the cache answer conditions and ranges: a
- * layer that writes its client's name into each page makes another page of the same recorded body.
+ * The body that left the layers outside for the handler's own client. Only if that was the recorded one, or a
+ * coding of it, may the cache answer conditions and ranges: a layer that writes its client's name into each
+ * page makes another page of the same recorded body.
  */
 export class LeftBody {
   readonly #res: ServerResponse
@@ -16,8 +17,9 @@ export class LeftBody {
   #watch: 'nothing' | 'what is passed on' | 'what Node gets' = 'nothing'
 
   /**
-   * To be made before the methods of the response are replaced. Where a layer outside has replaced `write` or `end`, what it makes of the body shows only
-   * where Node gets it. `mayDiffer`: layers outside may replace the body by other means.
+   * To be made before the methods of the response are replaced. Where a layer outside has replaced `write` or
+   * `end`, what it makes of the body shows only where Node gets it. `mayDiffer`: layers outside may replace
+   * the body by other means.
    */
   constructor(res: ServerResponse, mayDiffer = false) {
     this.#res = res
@@ -52,8 +54,8 @@ export class LeftBody {
   }
 
   /**
-   * True if this body has left; undefined: nothing has, as for HEAD and 304. A layer that delays the end, as a session does until it is saved, keeps a part of the
-   * body back.
+   * True if this body has left; undefined: nothing has, as for HEAD and 304. A layer that delays the end, as
+   * a session does until it is saved, keeps a part of the body back.
    */
   holds(body: Buffer): boolean | undefined {
     const wire = Buffer.concat(this.#chunks)

@@ -3,8 +3,9 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import { hasOwnBodyMethods, LeftBody } from './left-body.ts'
 
 /**
- * What was seen of the layers outside of one place: whether they send the recorded bodies, or codings of them. Only then are conditions and ranges answered by
- * validators of the cache: a layer may write its client's name into each page.
+ * What was seen of the layers outside of one place: whether they send the recorded bodies, or codings of
+ * them. Only then are conditions and ranges answered by validators of the cache: a layer may write its
+ * client's name into each page.
  */
 export class OuterBodies {
   #kept: boolean | undefined
@@ -14,13 +15,19 @@ export class OuterBodies {
     return this.#kept
   }
 
-  /** `kept`: undefined: nothing has left. `streamed`: in parts, which says nothing about whole bodies, as a hit has them: a layer may replace only these. */
+  /**
+   * `kept`: undefined: nothing has left. `streamed`: in parts, which says nothing about whole bodies, as a
+   * hit has them: a layer may replace only these.
+   */
   note(kept: boolean | undefined, streamed: boolean): void {
     if (kept === false) this.#kept = false
     else if (kept === true && !streamed) this.#kept ??= true
   }
 
-  /** Compares what is sent of a stored response with what leaves the layers outside. `mayDiffer`: as in `LeftBody`. */
+  /**
+   * Compares what is sent of a stored response with what leaves the layers outside. `mayDiffer`: as
+   * in `LeftBody`.
+   */
   watch(res: ServerResponse, mayDiffer: boolean, { fields }: RecordedResponse, body: Buffer): void {
     if (this.#kept === false || !(mayDiffer || hasOwnBodyMethods(res))) return
     const left = new LeftBody(res, mayDiffer)

@@ -1,7 +1,10 @@
 import { hasRun, TELLING_RUN } from './telling-run.ts'
 import type { Piece } from './written-value.ts'
 
-/** What the inside has read of a field: the pieces of the value, and each text in it that a layer outside had set. */
+/**
+ * What the inside has read of a field: the pieces of the value, and each text in it that a layer outside
+ * had set.
+ */
 interface ReadValue {
   readonly pieces: readonly Piece[]
   readonly texts: ReadonlySet<string>
@@ -10,8 +13,8 @@ interface ReadValue {
 }
 
 /**
- * The values of layers outside that the inside has read, and may put into any field that it sets from then on. Whatever becomes of the field
- * itself, its value stays known.
+ * The values of layers outside that the inside has read, and may put into any field that it sets from then
+ * on. Whatever becomes of the field itself, its value stays known.
  */
 export class OuterValues {
   readonly #read = new Map<string, ReadValue>()
@@ -33,7 +36,10 @@ export class OuterValues {
     return this.#read.get(name)?.pieces
   }
 
-  /** True if what the inside has written in a field may hold a value of another field, or of this one before it was removed. */
+  /**
+   * True if what the inside has written in a field may hold a value of another field, or of this one before
+   * it was removed.
+   */
   isIn(pieces: readonly Piece[], name: string): boolean {
     const lines = pieces.filter(({ inside }) => inside).map(({ text }) => text.toLowerCase())
     if (lines.length === 0) return false

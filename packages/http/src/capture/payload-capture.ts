@@ -15,7 +15,7 @@ import { replaceMethods } from './response-methods.ts'
 import { unwatched } from './state-reads.ts'
 import { type FieldMethods, watchedMethods } from './watched-methods.ts'
 
-/** The response of a handler whose framework passes each payload through hooks before it writes it to Node's response. */
+/** A response whose framework passes each payload through hooks before it writes to Node's response. */
 export interface PayloadResponse {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -27,7 +27,7 @@ export interface PayloadResponse {
   isHijacked(): boolean
 }
 
-/** A payload on its way through the hooks. If a later hook throws, the framework sends another one: the last one counts. */
+/** A payload on its way through the hooks. If a hook throws, another one follows: the last one counts. */
 interface PendingPayload {
   readonly head: ResponseHead
   /** undefined: it is a stream. */
@@ -37,8 +37,8 @@ interface PendingPayload {
 }
 
 /**
- * Records the payload as the cache's own hook gets it, and the head once more where Node accepts it: later hooks, or a handler that writes
- * past the framework, may add what forbids to store the response.
+ * Records the payload as the cache's own hook gets it, and the head once more where Node accepts it: later
+ * hooks, or a handler that writes past the framework, may add what forbids to store the response.
  *
  * @example
  * import { PayloadCapture, type PayloadResponse, type Recording } from '@cattlegrid/http'
@@ -80,7 +80,7 @@ export class PayloadCapture extends ResponseCapture {
     if (response.hasLaterHooks === true) this.#watchLaterHooks()
   }
 
-  /** For a client with conditions, the head waits for the body: that shows whether the hooks have replaced it. */
+  /** For a client with conditions, the head waits for the body, which shows whether hooks replaced it. */
   #watchLaterHooks(): void {
     const { res } = this.#response
     this.left.watchPassed()
@@ -132,8 +132,9 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /**
-   * Follows a payload with the status and the fields that it has at the cache's hook. Returns the payload that goes on to the client, which is
-   * a copy for a stream; undefined if the payload is withheld: the hook then waits for the response that is sent instead.
+   * Follows a payload with the status and the fields that it has at the cache's hook. Returns the payload
+   * that goes on to the client, which is a copy for a stream; undefined if the payload is withheld: the hook
+   * then waits for the response that is sent instead.
    */
   follow(
     status: number,
@@ -146,7 +147,7 @@ export class PayloadCapture extends ResponseCapture {
     const head = { status, ...this.writers.byWriter(toFields(fields)), errorFields, bodyLength, form: formOf(payload) }
     if (this.failsForDisconnect(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
-      // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
+      // A handler that sends twice: nothing shows which payload is sent. A failure is never stored.
       if (this.headSeen || (status < 500 && !hasFailed(this.#payload))) this.#markUnshareable()
       if (!this.headSeen) this.recording.restartBody()
     }
@@ -158,13 +159,13 @@ export class PayloadCapture extends ResponseCapture {
     return undefined
   }
 
-  /** Returns methods for the framework's reply that read and write fields as `methods` do, and note who writes under which status. */
+  /** Makes the methods of the framework's reply for fields note who writes, under which status. */
   watch(methods: FieldMethods, status: () => number): FieldMethods {
     const onSet = (name: unknown): void => this.#errorFields.note(status(), name)
     return watchedMethods(methods, { writers: this.writers, side: this, onSet })
   }
 
-  /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
+  /** Called when the handler returns nothing: a client that has left then gets no empty response. */
   returnedNothing(): void {
     if (this.isConnectionGone && this.#payload === undefined) this.#abort()
   }
@@ -261,7 +262,7 @@ export class PayloadCapture extends ResponseCapture {
 
   #copy(pending: PendingPayload, payload: unknown): ReturnType<typeof copyOfStream> {
     const onChunk = (chunk: Buffer): void => {
-      // Before the head, too: the recording bounds what it copies, and a hook may read the whole stream first.
+      // Also before the head: a hook may read the whole stream first, and the recording bounds its copy.
       if (!this.#over && this.#payload === pending) this.recording.chunk(chunk)
     }
     const onEnd = (): void => {

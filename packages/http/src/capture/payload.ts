@@ -30,7 +30,10 @@ export function copyOfStream(payload: unknown, observer: StreamObserver): Readab
   return source && new StreamCopy(source, observer)
 }
 
-/** Reads its source when it is read itself: until then, nothing runs the code of a source that makes its chunks on demand. */
+/**
+ * Reads its source when it is read itself: until then, nothing runs the code of a source that makes its
+ * chunks on demand.
+ */
 class StreamCopy extends Transform {
   readonly #observer: StreamObserver
   #source: Readable | undefined
@@ -40,7 +43,8 @@ class StreamCopy extends Transform {
     this.#source = source
     this.#observer = observer
     this.once('close', () => discardPayload(this.#source))
-    // A source may fail before it is read, and before anybody listens: a file that does not exist. Later readers see that the copy is destroyed.
+    // A source may fail before it is read, and before anybody listens: a file that does not exist. Later
+    // readers see that the copy is destroyed.
     source.on('error', (error) => this.on('error', () => {}).destroy(error))
   }
 
@@ -49,7 +53,8 @@ class StreamCopy extends Transform {
     this.#source = undefined
     if (source !== undefined) {
       this.#observer.onRead()
-      // A failure of the source destroys the copy with the same error, and a client that leaves destroys the source through it.
+      // A failure of the source destroys the copy with the same error, and a client that leaves destroys the
+      // source through it.
       pipeline(source, this, () => {})
     }
     return super.read(size)

@@ -2,8 +2,10 @@
 const SHARES_HIDDEN_CLASSES = Number.parseInt(process.versions.v8, 10) >= 13
 
 /**
- * Makes V8 keep the properties of an object in a table, if its prototype was replaced, as Express does with each request and response. On Node 20 and 22 each property
- * that is added afterwards makes a hidden class for this object alone, which stays until a major collection; a table takes it at once. See docs/decisions/0013.
+ * Makes V8 keep the properties of an object in a table, if its prototype was replaced, as Express does with
+ * each request and response. On Node 20 and 22 each property that is added afterwards makes a hidden class
+ * for this object alone, which stays until a major collection; a table takes it at once. See
+ * docs/decisions/0013.
  *
  * @param name a property of the object that was not added last; without it, nothing is done.
  */

@@ -13,7 +13,10 @@ export type RecorderState =
   /** The handler's 304 is about another response than the stored one. */
   | { readonly kind: 'mismatched'; readonly head: ResponseHead }
 
-/** True if a response of this status is withheld: a failure where a stale response may replace it, or the answer to a revalidation. */
+/**
+ * True if a response of this status is withheld: a failure where a stale response may replace it, or the
+ * answer to a revalidation.
+ */
 export function withholds(
   state: RecorderState,
   responseToRevalidate: RecordedResponse | undefined,

@@ -43,7 +43,10 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly responseToRevalidate?: RecordedResponse | undefined
 }
 
-/** Records a handler's response, and gives the result as soon as that is certain: at the head, where only its own client may have it. */
+/**
+ * Records a handler's response, and gives the result as soon as that is certain: at the head, where only its
+ * own client may have it.
+ */
 export class Recorder implements Recording {
   /** Never rejects. */
   readonly done: Promise<RecordingResult>
@@ -52,7 +55,10 @@ export class Recorder implements Recording {
   #state: RecorderState
   #unshareable: (Judgement & { readonly kind: 'unshareable' }) | undefined
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
-  /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
+  /**
+   * No part of `#state`: a load may end before there is a head, and a response may go on once its result
+   * is certain.
+   */
   #settled = false
   #left: Parameters<NonNullable<Recording['leaves']>>[0] | undefined
   #isOutsideNoted = false
@@ -75,7 +81,10 @@ export class Recorder implements Recording {
     return !this.#settled && this.#body.exceeded === undefined
   }
 
-  /** True if the handler's response has a head and is not withheld: its client gets it, or has another one already. */
+  /**
+   * True if the handler's response has a head and is not withheld: its client gets it, or has another
+   * one already.
+   */
   get sent(): boolean {
     return this.#state.kind === 'sent'
   }
@@ -97,14 +106,20 @@ export class Recorder implements Recording {
     return { head: { ...this.#state.head, fields }, body: this.#body.bytes }
   }
 
-  /** The stored response that the handler's 304 confirmed, with all fields of the 304: the response for the handler's own client. */
+  /**
+   * The stored response that the handler's 304 confirmed, with all fields of the 304: the response for the
+   * handler's own client.
+   */
   get revalidated(): RecordedResponse | undefined {
     if (this.#state.kind !== 'revalidated' || !this.#body.ended) return undefined
     const { head, body } = this.#state
     return withOwnFields(recordResponse(head, body, this.#setup, this.#setup.timeOfDay()), head)
   }
 
-  /** The handler's 304 is about another response than the stored one: its client gets the response to a request without conditions. */
+  /**
+   * The handler's 304 is about another response than the stored one: its client gets the response to a
+   * request without conditions.
+   */
   get mismatched(): boolean {
     return this.#state.kind === 'mismatched'
   }
@@ -115,7 +130,8 @@ export class Recorder implements Recording {
 
   answersNotModified(head: ResponseHead, body: Chunk): NotModified | undefined {
     const { conditions, makesEtag = true } = this.#setup
-    // The validators of a handler count until a body is seen to be replaced: a framework would answer them itself.
+    // The validators of a handler count until a body is seen to be replaced: a framework would answer
+    // them itself.
     if (conditions === undefined || this.#setup.outerBodies?.kept === false) return undefined
     const { etag = head.outer?.['etag'] } = head.fields
     const lacksEtag = makesEtag && etag === undefined
@@ -166,7 +182,10 @@ export class Recorder implements Recording {
     return reads === undefined ? call() : reads.outside(call)
   }
 
-  /** The result is certain only in the next microtask: a handler that destroys its response right after its end has not completed it. */
+  /**
+   * The result is certain only in the next microtask: a handler that destroys its response right after its
+   * end has not completed it.
+   */
   end(): void {
     this.#body.end()
     // Loggers outside run before the microtask, and their reads do not count.
@@ -185,7 +204,10 @@ export class Recorder implements Recording {
     this.#finish(this.#unshareable)
   }
 
-  /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
+  /**
+   * The client needs no withheld response: it has its response, or gets the handler's, because no stale
+   * response will come.
+   */
   stopWithholding(): void {
     this.#state = stateWithoutStale(this.#state)
     if (this.#settled) this.#body.drop()

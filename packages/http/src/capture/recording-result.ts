@@ -6,10 +6,16 @@ import { hasDeclaredLength, type ResponseHead } from '../response/response-head.
 import type { Lifetime } from '../response/lifetime.ts'
 import type { Judgement, Unstorable } from '../response/storable.ts'
 
-/** Why a response is not completed. `disconnect`: its client has left, which is no failure. `failure`: its handler or its load has ended it. */
+/**
+ * Why a response is not completed. `disconnect`: its client has left, which is no failure. `failure`: its
+ * handler or its load has ended it.
+ */
 export type AbortCause = 'disconnect' | 'failure'
 
-/** The result of a recording. `vary` names the request fields by which the handler chose the response: lower-case, sorted. */
+/**
+ * The result of a recording. `vary` names the request fields by which the handler chose the response:
+ * lower-case, sorted.
+ */
 export type RecordingResult =
   | {
       readonly kind: 'store'
@@ -24,9 +30,14 @@ export type RecordingResult =
       readonly response: RecordedResponse
       readonly vary: readonly string[]
     }
-  /** Only the handler's own client may have the response. `temporary`: the same response may be storable soon. */
+  /**
+   * Only the handler's own client may have the response. `temporary`: the same response may be storable soon.
+   */
   | { readonly kind: 'unshareable'; readonly why: Unstorable; readonly temporary?: boolean | undefined }
-  /** The handler failed; `response` is undefined where the requests that wait may not have it, or it is not complete. */
+  /**
+   * The handler failed; `response` is undefined where the requests that wait may not have it, or it is
+   * not complete.
+   */
   | {
       readonly kind: 'fail'
       readonly status: number
@@ -41,8 +52,9 @@ export type RecordingResult =
 /** A response whose head is known. */
 export interface JudgedResponse {
   /**
-   * `sent`: the client gets the handler's response, or needs none any more. `withheld`: the client gets a stale response, or this one if
-   * there is none. `revalidated`: the handler's 304 confirmed the stored response, whose head and body these are.
+   * `sent`: the client gets the handler's response, or needs none any more. `withheld`: the client gets a
+   * stale response, or this one if there is none. `revalidated`: the handler's 304 confirmed the stored
+   * response, whose head and body these are.
    */
   readonly kind: 'sent' | 'withheld' | 'revalidated'
   readonly head: ResponseHead
@@ -123,7 +135,10 @@ function isComplete({ kind, head }: JudgedResponse, bytes: Buffer): boolean {
   return kind === 'revalidated' || hasDeclaredLength(head, bytes.length)
 }
 
-/** A lifetime that the response declares runs from its head on: a slow body has used a part of it. In whole seconds, as every age. */
+/**
+ * A lifetime that the response declares runs from its head on: a slow body has used a part of it. In whole
+ * seconds, as every age.
+ */
 function lifetimeLeft(lifetime: Lifetime, now: number): Lifetime {
   const elapsed = Math.max(0, now - (lifetime.since ?? Infinity))
   return { ...lifetime, ttl: lifetime.ttl - Math.floor(elapsed / 1000) * 1000 }

@@ -19,13 +19,13 @@ import { type CallOriginal, ignoreOnceSent, replaceMethods, snapshotOf } from '.
 import { watchedNodeMethods } from './watched-methods.ts'
 
 /**
- * The head that `writeHead` gets: `recorded`; `foreign`, of a response that the handler or an outer layer wrote past the recording; `ignored`, of a
- * response that is sent instead, or once the recording is over.
+ * The head that `writeHead` gets: `recorded`; `foreign`, of a response that the handler or an outer layer
+ * wrote past the recording; `ignored`, of a response that is sent instead, or once the recording is over.
  */
 export type WrittenHead =
   { readonly kind: 'recorded' | 'foreign'; readonly head: ResponseHead } | { readonly kind: 'ignored' }
 
-/** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
+/** Follows a response through the methods that send it. Subclasses say what of it is the handler's. */
 export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
@@ -34,7 +34,7 @@ export abstract class ResponseCapture {
   readonly writers: FieldWriters
   /** What leaves the layers outside. */
   protected readonly left: LeftBody
-  /** `send`: what is written goes to the client. `discard`: it goes nowhere. `replaced`: another response was sent instead. */
+  /** `send`: to the client. `discard`: nowhere. `replaced`: another response was sent instead. */
   protected mode: 'send' | 'discard' | 'replaced' = 'send'
   /** The framework sends another response, by the same methods: with its end the mode becomes `replaced`. */
   protected replacing = false
@@ -95,8 +95,9 @@ export abstract class ResponseCapture {
   protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
 
   /**
-   * Settles an implicit head before the body. Writes it at once if it is withheld or the client has left: Node's own, inside `end`, would come too late or
-   * never. `whole`: the body, if `end` brings all of it; `passed`: what `end` was given.
+   * Settles an implicit head before the body. Writes it at once if it is withheld or the client has left:
+   * Node's own, inside `end`, would come too late or never. `whole`: the body, if `end` brings all of it;
+   * `passed`: what `end` was given.
    */
   protected abstract settleImplicitHead(whole?: Chunk, passed?: Chunk): void
 
@@ -108,7 +109,7 @@ export abstract class ResponseCapture {
 
   protected abstract recordEnd(): void
 
-  /** Called when an outer layer or Node has thrown before the head was out: the handler's next response is another one. */
+  /** Called when an outer layer or Node has thrown before the head was out: another response follows. */
   protected onHeadThrown(): void {
     this.bodiless = false
   }
@@ -118,7 +119,7 @@ export abstract class ResponseCapture {
 
   protected abstract get isConnectionGone(): boolean
 
-  /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
+  /** A handler that sees its client leave often fails for that reason. Waiters must not get that failure. */
   protected failsForDisconnect(status: number): boolean {
     return this.isConnectionGone && status >= 400
   }
@@ -129,8 +130,8 @@ export abstract class ResponseCapture {
   }
 
   /**
-   * From now on a `destroy` by the handler only ends its recording. The connection closes after the cache's response, which says `Connection: close` if its
-   * head is not sent yet.
+   * From now on a `destroy` by the handler only ends its recording. The connection closes after the cache's
+   * response, which says `Connection: close` if its head is not sent yet.
    */
   protected guardDestroy(): void {
     const { res, recording } = this
@@ -155,7 +156,7 @@ export abstract class ResponseCapture {
     return this.#scope.side === 'inside'
   }
 
-  /** True if the code that runs may be the handler's. After the close, only the handler still has something to do with its response. */
+  /** True if the code that runs may be the handler's. After the close, only the handler uses its response. */
   protected get mayBeHandler(): boolean {
     const { side, closed } = this.#scope
     return side === 'inside' || (side === undefined && (closed || !this.#handlerEnded))
@@ -167,20 +168,21 @@ export abstract class ResponseCapture {
   }
 
   /**
-   * Ignores what the handler still does with its response: an error there could end the process, and a byte would belong to a connection that already
-   * serves another request. A stream that it pipes is destroyed, as nobody reads it. An outer layer may delay the end: until the head is out, fields can be set.
-   * `status`: that of the response which is sent instead.
+   * Ignores what the handler still does with its response: an error there could end the process, and a byte
+   * would belong to a connection that already serves another request. A stream that it pipes is destroyed, as
+   * nobody reads it. An outer layer may delay the end: until the head is out, fields can be set. `status`:
+   * that of the response which is sent instead.
    */
   protected ignoreHandler(status: number): void {
     const { res } = this
     this.mode = 'replaced'
     this.guardDestroy()
-    // Layers outside must see the real `res.socket` at `finish`: some compare it with the one that they have counted.
+    // Layers outside must see the real `res.socket` at `finish`: some compare it with the one they counted.
     res.prependOnceListener('finish', () => {
       this.stopGuardingDestroy()
       queueOwnMicrotask(() => this.guardDestroy())
     })
-    // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
+    // Node calls it within `end`. Layers inside that replaced it have no part in this response.
     Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [status])))
     ignoreOnceSent(res)
     res.on('pipe', discardPayload)
@@ -288,7 +290,7 @@ export abstract class ResponseCapture {
     }
   }
 
-  /** Layers outside end with the response, also if its client gets no body: one of them may save a session. */
+  /** Layers outside end with the response, even without a body: one of them may save a session. */
   #sendEnd(args: readonly unknown[]): void {
     if (this.detached?.open === true) {
       discardChunk(args)

@@ -12,8 +12,9 @@ type Method = (...args: unknown[]) => unknown
 export type CallOriginal = (method: MethodName, args: readonly unknown[]) => unknown
 
 /**
- * Replaces methods of a response: `res.json`, `pipe` and `sendFile` end in these. Node's overloads say more than a replacement can, so each
- * gets its arguments as a list. The originals are those of the layers outside, or Node's own.
+ * Replaces methods of a response: `res.json`, `pipe` and `sendFile` end in these. Node's overloads say more
+ * than a replacement can, so each gets its arguments as a list. The originals are those of the layers
+ * outside, or Node's own.
  */
 export function replaceMethods(res: ServerResponse, replacements: Partial<Record<MethodName, Method>>): CallOriginal {
   const all = res as Readonly<Record<MethodName, (...args: never[]) => unknown>>
@@ -51,7 +52,10 @@ export function replaceAppending(res: ServerResponse, around: (call: () => unkno
   }
 }
 
-/** The methods that could still change a response after it is replaced; those that write it look at what was replaced. */
+/**
+ * The methods that could still change a response after it is replaced; those that write it look at what
+ * was replaced.
+ */
 const CHANGING = [
   'setHeader',
   'setHeaders',

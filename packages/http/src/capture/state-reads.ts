@@ -36,8 +36,9 @@ export function unwatched<T>(read: () => T): T {
 }
 
 /**
- * True if the code that reads a property of a connection, a request or a response learns that its client has left. `accessor`: the function that it
- * called. `tellsStreams`: Node's functions for streams get the real state.
+ * True if the code that reads a property of a connection, a request or a response learns that its client has
+ * left. `accessor`: the function that it called. `tellsStreams`: Node's functions for streams get the
+ * real state.
  */
 export function isTelling(accessor: Function, tellsStreams: boolean): boolean {
   if (!watch.enabled) return false
@@ -52,7 +53,10 @@ export function isTelling(accessor: Function, tellsStreams: boolean): boolean {
 /** Over HTTP/2, a message shows the connection of all streams as long as its own stream is open. */
 const OF_HTTP2 = ['socket', 'connection']
 
-/** Calls `onRead` when code reads, from a message or from its connection, that the client has left. That connection serves no other request any more. */
+/**
+ * Calls `onRead` when code reads, from a message or from its connection, that the client has left. That
+ * connection serves no other request any more.
+ */
 export function watchState(req: IncomingMessage, res: ServerResponse, onRead: () => void): void {
   const ofHttp2 = req.httpVersionMajor > 1 ? OF_HTTP2 : []
   for (const name of [...OF_REQUEST, ...ofHttp2]) if (name in req) watchProperty(req, name, onRead)

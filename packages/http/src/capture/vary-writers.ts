@@ -1,8 +1,9 @@
 import { OF_OUTER_LAYERS } from '../response/recorded-fields.ts'
 
 /**
- * The names in `Vary` that a handler gives itself, though a layer outside may have set them before: by these, it chooses its response. The names that layers outside
- * set for themselves, such as `Origin`, are hidden from a read inside: what is set then is the handler's own list, whichever of them it repeats.
+ * The names in `Vary` that a handler gives itself, though a layer outside may have set them before: by these,
+ * it chooses its response. The names that layers outside set for themselves, such as `Origin`, are hidden
+ * from a read inside: what is set then is the handler's own list, whichever of them it repeats.
  */
 export class VaryWriters {
   readonly #own = new Set<string>()
@@ -30,7 +31,10 @@ export class VaryWriters {
     return shown.join(', ')
   }
 
-  /** Notes a value that is set inside; returns it with the names that the code has not seen. Where it continues the present value unseen, only what is new is its own. */
+  /**
+   * Notes a value that is set inside; returns it with the names that the code has not seen. Where it
+   * continues the present value unseen, only what is new is its own.
+   */
   set(value: unknown, present: unknown): unknown {
     const names = namesIn(value)
     const whole = this.#hiddenFrom
@@ -64,7 +68,9 @@ export class VaryWriters {
     this.#hiddenFrom = undefined
   }
 
-  /** The value from before the handler, without the names that the handler gave; undefined: nothing is left. */
+  /**
+   * The value from before the handler, without the names that the handler gave; undefined: nothing is left.
+   */
   namesBefore(before: readonly string[]): string | string[] | undefined {
     const names = namesIn(before)
     const left = names.filter((name) => !this.#own.has(name))
@@ -72,7 +78,10 @@ export class VaryWriters {
     return left.length === 0 ? undefined : left.join(', ')
   }
 
-  /** Whoever has read the value repeats what layers outside have set, except for the names that were hidden from him. */
+  /**
+   * Whoever has read the value repeats what layers outside have set, except for the names that were hidden
+   * from him.
+   */
   #noteOwn(names: readonly string[]): void {
     for (const name of names) {
       const repeats = this.#wasRead && this.#before.has(name) && !OF_OUTER_LAYERS.has(name)

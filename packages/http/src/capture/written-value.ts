@@ -32,8 +32,9 @@ export function linesOfPieces(pieces: readonly Piece[]): readonly string[] {
 const SEPARATED = [', ', ',']
 
 /**
- * The value after somebody has set these lines. `wasRead`: the writer has read the present value, and may have used it. What continues the present
- * value, as `append` and the package vary do, is the writer's own; without a read, the present value counts as used only if it is long enough to tell.
+ * The value after somebody has set these lines. `wasRead`: the writer has read the present value, and may
+ * have used it. What continues the present value, as `append` and the package vary do, is the writer's own;
+ * without a read, the present value counts as used only if it is long enough to tell.
  */
 export function afterSet(
   { pieces, isMixed }: WrittenValue,
@@ -61,7 +62,10 @@ export function afterSet(
   return added === undefined || usesMore ? mixedValue(lines) : { pieces: [...pieces, ...added], isMixed }
 }
 
-/** The whole is as little the inside's own as what was put into it: whoever reads it and goes on has put that into his value, too. */
+/**
+ * The whole is as little the inside's own as what was put into it: whoever reads it and goes on has put that
+ * into his value, too.
+ */
 export function mixedValue(lines: readonly string[]): WrittenValue {
   return { pieces: piecesOf(lines, false), isMixed: true }
 }

@@ -1,12 +1,13 @@
-/** The directives of `Cache-Control`: lower-case name → unquoted argument; empty text where there is no argument. */
+/** The directives of `Cache-Control`: lower-case name → unquoted argument; empty where there is none. */
 export type Directives = ReadonlyMap<string, string>
 
 /** A greater number of seconds counts as this one (RFC 9111 section 1.2.2). */
 const MAX_SECONDS = 2 ** 31
 
 /**
- * Parses the lines of a `Cache-Control` field (RFC 9111 section 5.2); never throws. Of a repeated directive the first counts. In a member outside
- * the grammar, such as `private; x`, each word counts as a directive without an argument: prohibitions hold, and lifetimes are invalid.
+ * Parses the lines of a `Cache-Control` field (RFC 9111 section 5.2); never throws. Of a repeated directive
+ * the first counts. In a member outside the grammar, such as `private; x`, each word counts as a directive
+ * without an argument: prohibitions hold, and lifetimes are invalid.
  */
 export function parseCacheControl(lines: readonly string[]): Directives {
   if (lines.length > 1) return parseLines(lines)
@@ -15,7 +16,10 @@ export function parseCacheControl(lines: readonly string[]): Directives {
   return last.directives
 }
 
-/** An app sends few different fields, and the field of one response is parsed for each layer that may forbid storing. */
+/**
+ * An app sends few different fields, and the field of one response is parsed for each layer that may
+ * forbid storing.
+ */
 let last: { readonly line: string; readonly directives: Directives } = { line: '', directives: new Map() }
 
 function parseLines(lines: readonly string[]): Directives {
@@ -41,7 +45,10 @@ function isDirective(text: string): boolean {
   return DIRECTIVE.test(text)
 }
 
-/** The seconds of a directive: undefined where it is absent; 0 where its argument is invalid, so that the response is stale (RFC 9111 section 4.2.1). */
+/**
+ * The seconds of a directive: undefined where it is absent; 0 where its argument is invalid, so that the
+ * response is stale (RFC 9111 section 4.2.1).
+ */
 export function secondsOf(directives: Directives, name: string): number | undefined {
   const argument = directives.get(name)
   return argument === undefined ? undefined : (parseSeconds(argument) ?? 0)
@@ -52,7 +59,10 @@ export function parseSeconds(text: string): number | undefined {
   return /^\d+$/.test(text) ? Math.min(Number(text), MAX_SECONDS) : undefined
 }
 
-/** Splits at the commas outside quotes. After a quote without an end, the rest of the line is part of the member. */
+/**
+ * Splits at the commas outside quotes. After a quote without an end, the rest of the line is part of
+ * the member.
+ */
 function splitMembers(line: string): readonly string[] {
   const members: string[] = []
   let start = 0

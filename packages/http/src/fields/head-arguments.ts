@@ -1,7 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type HeaderFields, noFields, toFields } from './header-fields.ts'
 
-/** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
+/**
+ * What `writeHead` is given, merged with what was set before: flat lists may repeat a name,
+ * `[status, headers]` has no reason.
+ */
 export function parseHead(
   res: ServerResponse,
   args: readonly unknown[],
@@ -17,8 +20,8 @@ export function fieldsIn(args: readonly unknown[]): Record<string, string | stri
 }
 
 /**
- * The fields of a head that Node has accepted. `getHeaders` has all of them, or none: Node does not set those that an outer layer passed to
- * `writeHead` of a response on which no field was set before.
+ * The fields of a head that Node has accepted. `getHeaders` has all of them, or none: Node does not set those
+ * that an outer layer passed to `writeHead` of a response on which no field was set before.
  */
 export function sentFields(res: ServerResponse): HeaderFields {
   const fields = toFields(res.getHeaders())
@@ -33,8 +36,9 @@ export function sentFields(res: ServerResponse): HeaderFields {
 }
 
 /**
- * Adds fields to a head; returns the arguments for `writeHead`. Fields that are passed would replace those that are set; and of a flat list that
- * repeats a name, Node 20 sends the last line only. Such a list, and one to which a field is added, is set instead: all its lines are sent.
+ * Adds fields to a head; returns the arguments for `writeHead`. Fields that are passed would replace those
+ * that are set; and of a flat list that repeats a name, Node 20 sends the last line only. Such a list, and
+ * one to which a field is added, is set instead: all its lines are sent.
  */
 export function addToHead(
   res: ServerResponse,

@@ -7,7 +7,10 @@ const FORMS = [
   new RegExp(String.raw`^${DAY} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
 ]
 
-/** Parses an HTTP-date in any of its three forms (RFC 9110 section 5.6.7) to ms since 1970; undefined for anything else. */
+/**
+ * Parses an HTTP-date in any of its three forms (RFC 9110 section 5.6.7) to ms since 1970; undefined for
+ * anything else.
+ */
 export function parseHttpDate(text: string, now: number): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(text)?.groups
@@ -36,7 +39,9 @@ function fullYear(digits: string, now: number): number {
 let lastSecond = Number.NaN
 let lastText = ''
 
-/** Formats `Date` (IMF-fixdate). Keeps the last text: most calls fall in the same second as the one before. */
+/**
+ * Formats `Date` (IMF-fixdate). Keeps the last text: most calls fall in the same second as the one before.
+ */
 export function formatHttpDate(time: number): string {
   const second = Math.floor(time / 1000)
   if (second !== lastSecond) {

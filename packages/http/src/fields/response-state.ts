@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { processWide } from '@cattlegrid/core/extend'
 
-/** Responses of which Node has got nothing, although they show that they have ended; with the properties that showed it before. */
+/**
+ * Responses of which Node has got nothing, although they show that they have ended; with the properties that
+ * showed it before.
+ */
 const shownAsEnded = processWide(
   'shown-as-ended/1',
   () => new WeakMap<ServerResponse, ReadonlyMap<string, PropertyDescriptor | undefined>>(),
@@ -10,8 +13,9 @@ const shownAsEnded = processWide(
 const ENDED = { headersSent: true, writableEnded: true }
 
 /**
- * Lets a response whose handler has ended it show that, although nothing of it was sent. `toNode`: also by `finished`, which older libraries read. Node's
- * own `write` and `end` read it, too, and refuse what comes then: false where layers outside may still write the response.
+ * Lets a response whose handler has ended it show that, although nothing of it was sent. `toNode`: also by
+ * `finished`, which older libraries read. Node's own `write` and `end` read it, too, and refuse what comes
+ * then: false where layers outside may still write the response.
  */
 export function showAsEnded(res: ServerResponse, toNode: boolean = true): void {
   if (shownAsEnded.has(res)) return
@@ -34,8 +38,8 @@ export function showAsOpen(res: ServerResponse): void {
 }
 
 /**
- * True if Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which then knows nothing of a head that was
- * sent past that layer: @fastify/express defines one on each response.
+ * True if Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which
+ * then knows nothing of a head that was sent past that layer: @fastify/express defines one on each response.
  */
 export function isHeadSent(res: ServerResponse): boolean {
   if (res.headersSent && !shownAsEnded.has(res)) return true

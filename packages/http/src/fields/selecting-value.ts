@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 const CODINGS = ['br', 'gzip', 'zstd']
 
 /**
- * The value of a request field in a key (RFC 9111 section 4.1): as it came, because only its handler knows which values are equivalent. `Accept-Encoding` is
- * reduced, as handlers see it.
+ * The value of a request field in a key (RFC 9111 section 4.1): as it came, because only its handler knows
+ * which values are equivalent. `Accept-Encoding` is reduced, as handlers see it.
  */
 export function selectingValue(name: string, headers: IncomingHttpHeaders): string | undefined {
   const received = receivedValue(name, headers)
@@ -19,7 +19,10 @@ export function receivedValue(name: string, headers: IncomingHttpHeaders): strin
   return value === undefined ? undefined : String(value)
 }
 
-/** The codings among `CODINGS` that the client accepts, sorted; where there is none, `deflate` if it is accepted by name, else `identity`. */
+/**
+ * The codings among `CODINGS` that the client accepts, sorted; where there is none, `deflate` if it is
+ * accepted by name, else `identity`.
+ */
 export function reduceEncoding(accepted: string): string {
   const isAccepted = new Map(
     accepted

@@ -8,7 +8,10 @@ export interface EffectiveDirectives {
   readonly targeted: boolean
 }
 
-/** Takes the first field of the target list that is valid and not empty, else `Cache-Control` (RFC 9213 section 2.2). */
+/**
+ * Takes the first field of the target list that is valid and not empty, else `Cache-Control` (RFC 9213
+ * section 2.2).
+ */
 export function effectiveDirectives(fields: HeaderFields, targets: readonly string[]): EffectiveDirectives {
   for (const target of targets) {
     const directives = parseTargeted(linesOf(fields, target).join(', '))
@@ -30,8 +33,8 @@ const MEMBER = new RegExp(`(${KEY})(?:=(${INNER_LIST}|${ITEM}))?${PARAMETERS}`, 
 const COMMA = /[ \t]*,[ \t]*/y
 
 /**
- * Parses a dictionary of Structured Fields (RFC 8941 section 4.2.2); undefined where it is empty or any part is invalid. Of a repeated key the
- * last one counts.
+ * Parses a dictionary of Structured Fields (RFC 8941 section 4.2.2); undefined where it is empty or any part
+ * is invalid. Of a repeated key the last one counts.
  */
 function parseTargeted(field: string): Directives | undefined {
   const text = field.trim()

@@ -10,7 +10,10 @@ import { noteVerdict } from './request-report.ts'
 import { withQuery } from '../request/query.ts'
 import type { Route } from '../route/route.ts'
 
-/** Lets the handler answer; `Cache-Status` gives the reason. `forwarded`: for `collapsed`, why the request waited. */
+/**
+ * Lets the handler answer; `Cache-Status` gives the reason. `forwarded`: for `collapsed`, why the
+ * request waited.
+ */
 export function bypass(
   exchange: Exchange,
   route: ReportRule & Pick<Route, 'mode' | 'query'>,
@@ -29,7 +32,10 @@ export function bypass(
   exchange.pass()
 }
 
-/** Adds the fields when the head is written, the member after those of caches nearer the origin (RFC 9211 section 2). */
+/**
+ * Adds the fields when the head is written, the member after those of caches nearer the origin (RFC 9211
+ * section 2).
+ */
 function addReportFields({ res }: Exchange, rule: ReportRule, verdict: Verdict): void {
   let isAdded = false
   const original = replaceMethods(res, {

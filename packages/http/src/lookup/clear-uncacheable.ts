@@ -2,9 +2,9 @@ import type { Outcome } from '@cattlegrid/core'
 import type { Route } from '../route/route.ts'
 
 /**
- * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be stored: the next request leads. Does nothing
- * where it finds a lease or a stored response. One that comes between this check and the deletion is lost: that costs one more load, and serves
- * nothing old.
+ * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be
+ * stored: the next request leads. Does nothing where it finds a lease or a stored response. One that comes
+ * between this check and the deletion is lost: that costs one more load, and serves nothing old.
  */
 export async function clearUncacheable(
   { cache, callOptions }: Pick<Route, 'cache' | 'callOptions'>,

@@ -5,8 +5,8 @@ import { ownListener } from '../capture/close-listeners.ts'
 import { unwatched } from '../capture/state-reads.ts'
 
 /**
- * Signals that a client disconnected before its response was complete. Every waiting request needs one, and an `AbortController` costs more than
- * the rest of the wait.
+ * Signals that a client disconnected before its response was complete. Every waiting request needs one, and
+ * an `AbortController` costs more than the rest of the wait.
  */
 export class ClientDisconnect implements CallerSignal {
   readonly #listeners = new Set<() => void>()
@@ -17,7 +17,8 @@ export class ClientDisconnect implements CallerSignal {
     const check = (): void => {
       if (!this.#ignored && isClosed(res) && !isComplete(res)) this.#abort()
     }
-    // Outer middleware that awaits something passes on a request whose client may have left meanwhile: `close` does not come again.
+    // Outer middleware that awaits something passes on a request whose client may have left meanwhile:
+    // `close` does not come again.
     check()
     if (!this.aborted) res.once('close', ownListener(check))
   }
@@ -54,12 +55,18 @@ export class ClientDisconnect implements CallerSignal {
   }
 }
 
-/** True if no byte can reach the client any more. False while an outer recording shows the response as open, to complete it for that layer's waiters. */
+/**
+ * True if no byte can reach the client any more. False while an outer recording shows the response as open,
+ * to complete it for that layer's waiters.
+ */
 function isClosed(res: ServerResponse): boolean {
   return unwatched(() => (res as Partial<Pick<ServerResponse, 'closed'>>).closed ?? isStreamClosed(res))
 }
 
-/** HTTP/2 responses lack a `closed` of their own. Those of HTTP/1 are not asked: they have no `stream`, and V8 would search for it anew on each response of Express. */
+/**
+ * HTTP/2 responses lack a `closed` of their own. Those of HTTP/1 are not asked: they have no `stream`, and V8
+ * would search for it anew on each response of Express.
+ */
 function isStreamClosed(res: ServerResponse): boolean {
   const { destroyed, stream } = res as Partial<Pick<ServerResponse, 'destroyed'>> &
     Partial<Pick<Http2ServerResponse, 'stream'>>

@@ -20,14 +20,20 @@ export type FinalStep =
   | { readonly kind: 'looked-up'; readonly lookup: Lookup<RecordedResponse> }
   /** The handler's response to another request that waited together with this one; it is not stored. */
   | { readonly kind: 'shared'; readonly response: RecordedResponse }
-  /** The response after this request's own handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
+  /**
+   * The response after this request's own handler answered 304. `status` 200: that 304 did not match, and a
+   * subrequest got a new response.
+   */
   | {
       readonly kind: 'revalidated'
       readonly response: RecordedResponse
       readonly status: 304 | 200
       readonly lookup: Lookup<unknown> | undefined
     }
-  /** An answer that is complete: the withheld failure of this request's own handler, or what `only-if-cached` gets. */
+  /**
+   * An answer that is complete: the withheld failure of this request's own handler, or what
+   * `only-if-cached` gets.
+   */
   | { readonly kind: 'complete'; readonly answer: Answer }
   | { readonly kind: 'error'; readonly error: ServeError }
   /** The request's own handler runs. */
@@ -40,12 +46,18 @@ const NOTHING: FinalStep = { kind: 'nothing' }
 /** The facts about a request whose own handler has run, or still runs. */
 export interface HandledRequest {
   readonly recorder: Pick<Recorder, 'revalidated' | 'sent' | 'ended' | 'mismatched' | 'withheld' | 'status'>
-  /** The load ended by `loadTimeout` before the URL was known to be shareable: the handler answers its client nevertheless. */
+  /**
+   * The load ended by `loadTimeout` before the URL was known to be shareable: the handler answers its client
+   * nevertheless.
+   */
   readonly timedOutBeforeKnown: boolean
   readonly disconnected: boolean
 }
 
-/** Names what ends a request whose own handler has run, or still runs: another response only where the handler has sent nothing. */
+/**
+ * Names what ends a request whose own handler has run, or still runs: another response only where the handler
+ * has sent nothing.
+ */
 export function stepAfterHandler(
   { recorder, timedOutBeforeKnown, disconnected }: HandledRequest,
   { lookup, error }: RequestResult,
@@ -61,7 +73,8 @@ export function stepAfterHandler(
   if (found !== undefined && recorder.mismatched)
     return { kind: 'revalidated', response: found.value, status: 200, lookup: found }
   if (withheld !== undefined) return { kind: 'complete', answer: answerFromWithheld(withheld) }
-  // No head and no timeout: the cache was closed, or the lease was lost. The handler did not fail, and continues.
+  // No head and no timeout: the cache was closed, or the lease was lost. The handler did not fail,
+  // and continues.
   if (!timedOut && recorder.status === undefined) return NOTHING
   return { kind: 'error', error: errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000) }
 }

@@ -9,8 +9,8 @@ import { presentResponse, preconditionsOf } from './present.ts'
 import { isSelectedBy, variantKey } from '../response/vary.ts'
 
 /**
- * Returns a fresh response that this process holds. Awaits nothing, and allocates nothing that only a miss needs: the speed of hits depends
- * on it.
+ * Returns a fresh response that this process holds. Awaits nothing, and allocates nothing that only a miss
+ * needs: the speed of hits depends on it.
  */
 export function hitInProcess<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -29,7 +29,8 @@ export function hitInProcess<Req, Res>(
 }
 
 /**
- * Returns a fresh response whose current age is at most `maxAge` ms. Reads the store if this process holds none. Rejects if the read rejects.
+ * Returns a fresh response whose current age is at most `maxAge` ms. Reads the store if this process holds
+ * none. Rejects if the read rejects.
  */
 export async function hitInStore<Req, Res>(
   exchange: Exchange<Req, Res>,

@@ -3,7 +3,10 @@ import { isUsable, isVaryRecord, type Stored } from '../response/recorded-respon
 import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
 
-/** For a route that refreshes inline: waits until this request's handler starts, or the refresh ends without it. One request at a time refreshes a key; the others do not wait. */
+/**
+ * For a route that refreshes inline: waits until this request's handler starts, or the refresh ends without
+ * it. One request at a time refreshes a key; the others do not wait.
+ */
 export async function awaitInlineRefresh<Req, Res>(
   { inlineRefreshes }: Pick<Route, 'inlineRefreshes'>,
   loader: ResponseLoader<Req, Res>,
@@ -24,8 +27,9 @@ export async function awaitInlineRefresh<Req, Res>(
 }
 
 /**
- * Returns the stored response for a request that cannot refresh it: if its load ran and brought nothing, no other request would refresh the key for a
- * while. Undefined where no stored response may be served without a load.
+ * Returns the stored response for a request that cannot refresh it: if its load ran and brought nothing, no
+ * other request would refresh the key for a while. Undefined where no stored response may be served without
+ * a load.
  */
 export async function storedWithoutRefresh(
   { viewWithoutStaleIfError }: Pick<Route, 'viewWithoutStaleIfError'>,

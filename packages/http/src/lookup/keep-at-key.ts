@@ -9,9 +9,10 @@ import type { Route } from '../route/route.ts'
 import type { VaryRecord } from '../response/vary.ts'
 
 /**
- * Gives a load its lifetime, and returns the value that it commits: the response, or, at the URL's own key, the record of a response that varies; then the
- * variant is committed first, under a lease of its own. A stale record (soft purge) keeps its id if the response varies by the same fields: its other variants
- * stay reachable, and their own requests refresh them.
+ * Gives a load its lifetime, and returns the value that it commits: the response, or, at the URL's own key,
+ * the record of a response that varies; then the variant is committed first, under a lease of its own. A
+ * stale record (soft purge) keeps its id if the response varies by the same fields: its other variants stay
+ * reachable, and their own requests refresh them.
  *
  * @param record the record that led to the key of the load; undefined: the key is the URL's own.
  * @param requestFields those that the handler saw.

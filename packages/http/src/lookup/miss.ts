@@ -8,14 +8,18 @@ export interface Miss extends MissReason {
   readonly record: VaryRecord | undefined
 }
 
-/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
+/**
+ * True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served,
+ * or a record of its variants.
+ */
 export function isStoredBefore(forwarded: Forwarded): boolean {
   return forwarded !== 'uri-miss'
 }
 
 /**
- * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Until then, a slow handler or an
- * aborted response is no failure of the URL, and a request whose wait ends without a response runs its own handler.
+ * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be
+ * shared. Until then, a slow handler or an aborted response is no failure of the URL, and a request whose
+ * wait ends without a response runs its own handler.
  */
 export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
   return !appMode || isStoredBefore(forwarded)

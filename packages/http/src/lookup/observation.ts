@@ -1,13 +1,17 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** What a route in `mode: 'observe'` would have done with a request, as published to `cattlegrid:observe` of `node:diagnostics_channel`. */
+/**
+ * What a route in `mode: 'observe'` would have done with a request, as published to `cattlegrid:observe` of
+ * `node:diagnostics_channel`.
+ */
 export interface Observation {
   readonly method: string
   /** Path and query, without unkeyed parameters. */
   readonly target: string
   /**
-   * `hit`: served from a fresh entry. `stale`: served from a stale entry, with a background refresh. `collapse`: served the response of a handler
-   * that was running. `store`: its handler would have run, and its response been stored. `run`: its handler would have run for this request only.
+   * `hit`: served from a fresh entry. `stale`: served from a stale entry, with a background refresh.
+   * `collapse`: served the response of a handler that was running. `store`: its handler would have run, and
+   * its response been stored. `run`: its handler would have run for this request only.
    */
   readonly would: 'hit' | 'stale' | 'collapse' | 'store' | 'run'
   /** For `run`: why no other request would have got the response, as a detail of `Cache-Status`. */

@@ -10,7 +10,10 @@ import { addsReportFields, type Report, reportFields } from '../response/report-
 import { isReported, noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 
-/** The preconditions and the range of a request. Read them before a leader's handler runs: they are removed from its request. */
+/**
+ * The preconditions and the range of a request. Read them before a leader's handler runs: they are removed
+ * from its request.
+ */
 export interface ClientPreconditions {
   readonly conditions: Conditions | undefined
   /** undefined: the whole response is served. */
@@ -29,7 +32,10 @@ export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range
   return { conditions: conditionsOf(req.headers), range: range ? rangeRequestOf(req.headers) : undefined }
 }
 
-/** Makes this client's response from a recorded one, with the fields that the route adds, joined with those of outer layers. */
+/**
+ * Makes this client's response from a recorded one, with the fields that the route adds, joined with those of
+ * outer layers.
+ */
 export function presentResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,

@@ -6,8 +6,8 @@ import { perCache } from '../route/per-cache.ts'
 const KEYS_KEPT = 1000
 
 /**
- * The keys whose leader in this process released its followers without a response for them. A request that waited then and runs its own handler
- * now reports `collapsed=?0` (RFC 9211 section 2.6).
+ * The keys whose leader in this process released its followers without a response for them. A request that
+ * waited then and runs its own handler now reports `collapsed=?0` (RFC 9211 section 2.6).
  */
 export class ReleasedKeys {
   /** The number of each key's latest release. */

@@ -5,7 +5,10 @@ import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
 import type { Route } from '../route/route.ts'
 
-/** One request to a cached route and the end of its response, as published to `cattlegrid:http` of `node:diagnostics_channel`. Subrequests are not published. */
+/**
+ * One request to a cached route and the end of its response, as published to `cattlegrid:http` of
+ * `node:diagnostics_channel`. Subrequests are not published.
+ */
 export interface HttpEvent {
   readonly type: 'http'
   /** The `name` of the cache. */
@@ -13,11 +16,16 @@ export interface HttpEvent {
   /** The pattern of the route; undefined for a cache that stands before all routes. */
   readonly route: string | undefined
   readonly method: string
-  /** As in `Cache-Status`. `error`: the cache answered with an error of its own. `none`: the client left, or the handler ran without the cache, before there was a verdict. */
+  /**
+   * As in `Cache-Status`. `error`: the cache answered with an error of its own. `none`: the client left, or
+   * the handler ran without the cache, before there was a verdict.
+   */
   readonly verdict: VerdictKind | 'error' | 'none'
   /** `leader`: its own load brought the response. `follower`: another request's load did. `none`: neither. */
   readonly role: 'none' | 'leader' | 'follower'
-  /** The parameters of `Cache-Status` that say why the request was no hit, and why its response is not stored. */
+  /**
+   * The parameters of `Cache-Status` that say why the request was no hit, and why its response is not stored.
+   */
   readonly fwd: Verdict['fwd']
   readonly detail: string | undefined
   /** The status of the response. */

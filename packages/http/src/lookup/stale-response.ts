@@ -9,7 +9,10 @@ export function holdsUsableStale(load: Load): boolean {
   return stale !== undefined && (load.stale?.age ?? 0) < (stale.usableFor ?? Infinity)
 }
 
-/** The stale response that the handler must revalidate; undefined where the route does not revalidate, or the response has no validator. */
+/**
+ * The stale response that the handler must revalidate; undefined where the route does not revalidate, or the
+ * response has no validator.
+ */
 export function responseToRevalidateOf(
   load: Load,
   { revalidate }: Pick<Route, 'revalidate'>,

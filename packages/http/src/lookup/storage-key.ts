@@ -2,26 +2,34 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 import type { Route } from '../route/route.ts'
 
-/** Where the lookup of a request ended: at the key of its URL, or, if a record of variants is there, at the key of its variant. */
+/**
+ * Where the lookup of a request ended: at the key of its URL, or, if a record of variants is there, at the
+ * key of its variant.
+ */
 export interface LookupKeys {
   readonly urlKey: string
   readonly record: VaryRecord | undefined
   readonly key: string
 }
 
-/** The key at which a response is kept. `recordToKeep`: the record of variants to keep at the key of the URL; undefined: none. */
+/**
+ * The key at which a response is kept. `recordToKeep`: the record of variants to keep at the key of the URL;
+ * undefined: none.
+ */
 export interface StorageKey {
   readonly key: string
   readonly recordToKeep: VaryRecord | undefined
 }
 
 /**
- * Chooses the key of a response by the request fields that select it, and counts it among the variants of its URL. Where it is selected by a field
- * that the record of the URL does not name, it has no key: the record is deleted, and the next request learns it anew.
+ * Chooses the key of a response by the request fields that select it, and counts it among the variants of its
+ * URL. Where it is selected by a field that the record of the URL does not name, it has no key: the record is
+ * deleted, and the next request learns it anew.
  *
  * @param vary the names in its `Vary`; those that each key of the route holds do not select.
  * @param headers the request fields that its handler saw.
- * @param stale the record that the response replaces at the key of the URL: where it names the same fields, it keeps its id, and its variants.
+ * @param stale the record that the response replaces at the key of the URL: where it names the same fields,
+ * it keeps its id, and its variants.
  */
 export async function assignKey(
   route: Pick<Route, 'cache' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>,

@@ -10,7 +10,10 @@ const KEPT_FOR = 600_000
 /** What a response says of its URL, and not of one request. */
 const OF_URL = new Set(['no-freshness', 'no-store', 'private', 'no-cache'])
 
-/** The keys of URLs whose responses forbid storing, or declare no freshness. Requests with conditions or a range get from the handler what they get without a cache. */
+/**
+ * The keys of URLs whose responses forbid storing, or declare no freshness. Requests with conditions or a
+ * range get from the handler what they get without a cache.
+ */
 export class UnstoredKeys {
   readonly #until = new BoundedMap<string, number>(KEYS_KEPT)
 

@@ -18,8 +18,9 @@ import { ObservedLookup, type TracedResponse } from './observed-lookup.ts'
 import { outcomeOf } from './role.ts'
 
 /**
- * `mode: 'observe'`: the request runs its own handler, as if there were no cache, and the observer reports what the cache would have done. Where
- * the response would have been stored, it stores a trace, so that the next request counts as a hit.
+ * `mode: 'observe'`: the request runs its own handler, as if there were no cache, and the observer reports
+ * what the cache would have done. Where the response would have been stored, it stores a trace, so that the
+ * next request counts as a hit.
  */
 export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext): void {
   new Observer(exchange, route, context).begin().catch(() => exchange.res.destroy())
@@ -34,7 +35,10 @@ class Observer<Req, Res> implements Recording {
   readonly #context: RequestContext
   readonly #start: { readonly now: number; readonly timeOfDay: number }
   readonly #lookup: ObservedLookup
-  /** True if the request has conditions or a range: its handler may answer 304 or 206, where a leader's handler would not see them. */
+  /**
+   * True if the request has conditions or a range: its handler may answer 304 or 206, where a leader's
+   * handler would not see them.
+   */
   readonly #partial: boolean
   readonly #reads: PersonalReads
   #head: ResponseHead | undefined
@@ -57,7 +61,10 @@ class Observer<Req, Res> implements Recording {
     exchange.res.once('close', ownListener(onClose))
   }
 
-  /** A store in this process is read before the handler runs. A shared store is read meanwhile: it may be slow or away. */
+  /**
+   * A store in this process is read before the handler runs. A shared store is read meanwhile: it may be slow
+   * or away.
+   */
   async begin(): Promise<void> {
     if (!this.#route.cache.shared) await this.#lookup.done
     this.#exchange.run(this)

@@ -27,7 +27,10 @@ export interface TracedResponse {
   readonly initialAge: number
 }
 
-/** The lookup that an observed request would have made: among traces, and with the runs of other observed requests. */
+/**
+ * The lookup that an observed request would have made: among traces, and with the runs of other
+ * observed requests.
+ */
 export class ObservedLookup {
   /** Resolves when the role is known. Never rejects. */
   readonly done: Promise<void>
@@ -70,14 +73,20 @@ export class ObservedLookup {
     return this.#found !== undefined
   }
 
-  /** Stores a trace of the response if it is the one that would have been stored, and ends its run. Never rejects. */
+  /**
+   * Stores a trace of the response if it is the one that would have been stored, and ends its run.
+   * Never rejects.
+   */
   async end(response: TracedResponse | undefined): Promise<void> {
     if (!this.#leads) return
     if (response !== undefined) await this.#store(response)
     this.#endRun()
   }
 
-  /** The client has left: its handler may never end, and no later request counts as one that would have waited for it. */
+  /**
+   * The client has left: its handler may never end, and no later request counts as one that would have waited
+   * for it.
+   */
   close(): void {
     this.#closed = true
     this.#endRun()

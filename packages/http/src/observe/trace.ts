@@ -15,7 +15,10 @@ export function traceKeyOf(key: string): string {
   return `observed:${key}`
 }
 
-/** Stores a trace as the response would have been stored: for its lifetime, with its tags, and as a variant where `vary` has names. */
+/**
+ * Stores a trace as the response would have been stored: for its lifetime, with its tags, and as a variant
+ * where `vary` has names.
+ */
 export async function storeTrace(
   route: Pick<Route, 'cache' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>,
   lookup: LookupKeys,

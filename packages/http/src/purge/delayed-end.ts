@@ -12,9 +12,11 @@ import { type CallOriginal, replaceMethods } from '../capture/response-methods.t
 type BeforeEnd = (fields: HeaderFields) => Promise<void>
 
 /**
- * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is done. Until then the app sees a response
- * that has ended: what Node throws for a wrong argument, or for a field that comes after the end, is thrown to it, and `headersSent` and `writableEnded` are
- * true, and `finished`, too, unless a layer outside may still write. If it then destroys the response or its connection, that follows the end.
+ * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is
+ * done. Until then the app sees a response that has ended: what Node throws for a wrong argument, or for a
+ * field that comes after the end, is thrown to it, and `headersSent` and `writableEnded` are true, and
+ * `finished`, too, unless a layer outside may still write. If it then destroys the response or its
+ * connection, that follows the end.
  */
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
   const writesToNode = isNodes(res)
@@ -30,11 +32,17 @@ class DelayedEnd {
   readonly #res: ServerResponse
   readonly #beforeEnd: BeforeEnd
   readonly #original: CallOriginal
-  /** `write` and `end` are Node's: no layer outside has replaced them, as compression does, which writes the response after the handler's end. */
+  /**
+   * `write` and `end` are Node's: no layer outside has replaced them, as compression does, which writes the
+   * response after the handler's end.
+   */
   readonly #writesToNode: boolean
   /** Set as soon as `beforeEnd` was called. */
   #beforeEndRuns: Promise<void> | undefined
-  /** Settles when the delayed end is sent; undefined: the handler has not ended the response, or its end is not delayed. */
+  /**
+   * Settles when the delayed end is sent; undefined: the handler has not ended the response, or its end is
+   * not delayed.
+   */
   #endSettled: Promise<void> | undefined
   /** The end is sent, or being sent: the `end` of HTTP/2 calls `write`. */
   #endSent = false
@@ -70,7 +78,10 @@ class DelayedEnd {
     return res
   }
 
-  /** A layer outside may still change the body, and so its length, in the delayed end: then that makes the head. */
+  /**
+   * A layer outside may still change the body, and so its length, in the delayed end: then that makes
+   * the head.
+   */
   #startBeforeEnd(args: readonly unknown[]): void {
     const res = this.#res
     // It calls `writeHead` above.
@@ -78,7 +89,10 @@ class DelayedEnd {
     else this.#beforeEndRuns ??= this.#beforeEnd(parseHead(res, [res.statusCode]).fields)
   }
 
-  /** Node makes an implicit head inside `end`, where it knows the length. Here `end` comes later than the head. */
+  /**
+   * Node makes an implicit head inside `end`, where it knows the length. Here `end` comes later than
+   * the head.
+   */
   #sendHead(args: readonly unknown[]): void {
     const res = this.#res
     const framed = ['content-length', 'transfer-encoding', 'trailer'].some((name) => res.hasHeader(name))
@@ -101,7 +115,8 @@ class DelayedEnd {
       destroy ??= again
     })
     showAsEnded(res, this.#writesToNode)
-    // What is written after the end, or by a layer outside that has kept Node's `end`, gets an error event, which must not end the process.
+    // What is written after the end, or by a layer outside that has kept Node's `end`, gets an error event,
+    // which must not end the process.
     res.on('error', ignored)
     const unlock = isHeadSent(res) ? ignored : lockHead(res)
     await running
@@ -131,7 +146,10 @@ const nodes = [ServerResponse.prototype, Http2ServerResponse.prototype].map((pro
   end: Reflect.get(prototype, 'end'),
 }))
 
-/** True if `write` and `end` are Node's own. A layer may have replaced them on the response, or on a prototype of it. */
+/**
+ * True if `write` and `end` are Node's own. A layer may have replaced them on the response, or on a prototype
+ * of it.
+ */
 function isNodes(res: ServerResponse): boolean {
   return nodes.some(({ write, end }) => Reflect.get(res, 'write') === write && Reflect.get(res, 'end') === end)
 }
@@ -140,8 +158,9 @@ function isNodes(res: ServerResponse): boolean {
 const OF_HEAD = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader', 'writeHead'] as const
 
 /**
- * Keeps the head as it is, although Node has not got it: a second answer of the app gets Node's error. A layer outside that has kept Node's `end`, and answers
- * now, gets its implicit head, which Node makes by `_implicitHeader`. Returns a function that ends this.
+ * Keeps the head as it is, although Node has not got it: a second answer of the app gets Node's error. A
+ * layer outside that has kept Node's `end`, and answers now, gets its implicit head, which Node makes by
+ * `_implicitHeader`. Returns a function that ends this.
  */
 function lockHead(res: ServerResponse): () => void {
   const { statusCode, statusMessage } = res

@@ -1,12 +1,16 @@
 import { type Cache, isCattlegridError } from '@cattlegrid/core'
 import { failureOf } from '@cattlegrid/core/extend'
 
-/** The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is given up. */
+/**
+ * The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is
+ * given up.
+ */
 const PAUSES = [1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 180_000, 180_000]
 
 /**
- * Invalidates tags after a write that can no longer fail. Resolves after the first try, and never rejects. While the store is away, it tries
- * again for about 10 minutes. A warning tells of tags that could not be made or sent.
+ * Invalidates tags after a write that can no longer fail. Resolves after the first try, and never rejects.
+ * While the store is away, it tries again for about 10 minutes. A warning tells of tags that could not be
+ * made or sent.
  *
  * @param write names the write in a warning.
  * @example

@@ -1,8 +1,9 @@
 import { urlTag } from '../request/request-key.ts'
 
 /**
- * The tags by which a purge finds the stored responses of a URL: that of routes whose key holds the host, and that of routes whose key holds none. Only
- * responses of routes with `invalidateOnUnsafe` carry them. The URL must lack the parameters that the route leaves out of its key.
+ * The tags by which a purge finds the stored responses of a URL: that of routes whose key holds the host, and
+ * that of routes whose key holds none. Only responses of routes with `invalidateOnUnsafe` carry them. The URL
+ * must lack the parameters that the route leaves out of its key.
  *
  * @throws TypeError for a text that is no URL.
  * @example

@@ -5,11 +5,20 @@ const MAX_FRAMES = 30
 
 /** Code that reads or assigns a watched property. */
 export interface Caller {
-  /** The package that its file belongs to, by its folder in `node_modules`; undefined: the application's own code. */
+  /**
+   * The package that its file belongs to, by its folder in `node_modules`; undefined: the application's
+   * own code.
+   */
   readonly package: string | undefined
-  /** The nearest position in the application's own code, such as `page (/app/routes.js:12:5)`; without one, that of the call. */
+  /**
+   * The nearest position in the application's own code, such as `page (/app/routes.js:12:5)`; without one,
+   * that of the call.
+   */
   readonly position: string
-  /** Where a package is the caller: it has run for the framework, or at an event, and not because the application has called it. */
+  /**
+   * Where a package is the caller: it has run for the framework, or at an event, and not because the
+   * application has called it.
+   */
   readonly isCalledByFramework: boolean
   /** The packages of all callers, direct and indirect. */
   readonly packages: readonly string[]
@@ -60,7 +69,10 @@ export class CapturedStack {
 const FRAMEWORK =
   /^(?:express[45]?|router|connect|fastify|@fastify\/(?:middie|express)|avvio|koa|koa-compose|@koa\/router|@nestjs\/.*)$/
 
-/** `packages`: of all frames above the package's own, the nearest first; undefined: the application. Above a framework, others have called that. */
+/**
+ * `packages`: of all frames above the package's own, the nearest first; undefined: the application. Above a
+ * framework, others have called that.
+ */
 function isCalledByFramework(packages: readonly (string | undefined)[]): boolean {
   const above = packages.find((name) => name === undefined || FRAMEWORK.test(name))
   return above !== undefined || !packages.includes(undefined)
@@ -77,7 +89,9 @@ function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
   }
 }
 
-/** The packages that are the application itself: that of the main module, and those that declare the route. */
+/**
+ * The packages that are the application itself: that of the main module, and those that declare the route.
+ */
 export class ApplicationPackages {
   readonly #declared: CapturedStack
   #names: ReadonlySet<string | undefined> | undefined
@@ -110,7 +124,10 @@ function positionOf(frame: NodeJS.CallSite): string {
   return name === null ? position : `${name} (${position})`
 }
 
-/** The folder of this package's files, which may stand in no `node_modules`; undefined in a bundle, where its files are the application's. */
+/**
+ * The folder of this package's files, which may stand in no `node_modules`; undefined in a bundle, where its
+ * files are the application's.
+ */
 const OWN_FOLDER = ownFolder()
 
 function ownFolder(): string | undefined {

@@ -18,7 +18,10 @@ export interface Candidate {
 
 /** The route's rules for the requests that may use the cache. */
 export interface Eligibility {
-  /** A request with credentials: `bypass`: bypasses the cache. `key`: has entries of its own. `declared`: shares responses that allow it (RFC 9111 section 3.5). `share`: is like any other. */
+  /**
+   * A request with credentials: `bypass`: bypasses the cache. `key`: has entries of its own. `declared`:
+   * shares responses that allow it (RFC 9111 section 3.5). `share`: is like any other.
+   */
   readonly authorization: 'bypass' | 'key' | 'declared' | 'share'
   readonly cookies: 'ignore' | 'bypass'
   /** By scheme, as `hostsByScheme` makes them; undefined: every host. */
@@ -56,7 +59,10 @@ export function ineligibleReason(
   return target.startsWith('/') ? undefined : 'no-path'
 }
 
-/** True if a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler could read the other. */
+/**
+ * True if a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler
+ * could read the other.
+ */
 function hasOtherAuthority({ ':authority': authority, host }: IncomingHttpHeaders, scheme: string): boolean {
   if (authority === undefined || host === undefined) return false
   return normalHost(scheme, String(authority)) !== normalHost(scheme, host)
@@ -64,10 +70,16 @@ function hasOtherAuthority({ ':authority': authority, host }: IncomingHttpHeader
 
 export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x-http-method', 'x-method-override']
 
-/** Input that the handler may see and no key holds: another method than the one on the wire, a body, a second value of what is keyed, another host than the fixed one. */
+/**
+ * Input that the handler may see and no key holds: another method than the one on the wire, a body, a second
+ * value of what is keyed, another host than the fixed one.
+ */
 export type UnkeyedInput = 'method-override' | 'body' | 'host' | Ambiguity
 
-/** True if what layers outside make of the host of a request may be in a response under a key with a fixed host: `hosts` lists it, or it is the fixed one. */
+/**
+ * True if what layers outside make of the host of a request may be in a response under a key with a fixed
+ * host: `hosts` lists it, or it is the fixed one.
+ */
 export function isTrustedHost(
   { scheme, host }: Pick<Candidate, 'scheme' | 'host'>,
   fixed: string | false | undefined,
@@ -79,8 +91,8 @@ export function isTrustedHost(
 }
 
 /**
- * The method or the body that a request has beside its key; undefined where it has none. A request that has may be served from the cache, but the response of its own
- * handler is not shared.
+ * The method or the body that a request has beside its key; undefined where it has none. A request that has
+ * may be served from the cache, but the response of its own handler is not shared.
  */
 export function unkeyedInputOf({ method, originalMethod, headers }: Candidate): 'method-override' | 'body' | undefined {
   if (originalMethod !== undefined && originalMethod !== method) return 'method-override'
@@ -92,8 +104,8 @@ export function unkeyedInputOf({ method, originalMethod, headers }: Candidate): 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /**
- * The path and query of a request-target (RFC 9112 section 3.2), without the authority of an absolute one, and without a fragment. Any other
- * form is returned unchanged.
+ * The path and query of a request-target (RFC 9112 section 3.2), without the authority of an absolute one,
+ * and without a fragment. Any other form is returned unchanged.
  */
 export function originForm(target: string): string {
   // Nearly all targets.

@@ -5,8 +5,9 @@ const MAX_KEYS = 1000
 const MAX_CHARACTERS = 131_072
 
 /**
- * Remembers the keys of recent requests by their parts: making a key costs more than the rest of a hit. Bounded in number and in characters. Two
- * generations instead of an LRU, which would move an entry on every hit: a key that is used stays, the others go with their generation.
+ * Remembers the keys of recent requests by their parts: making a key costs more than the rest of a hit.
+ * Bounded in number and in characters. Two generations instead of an LRU, which would move an entry on every
+ * hit: a key that is used stays, the others go with their generation.
  */
 export class KeyMemo {
   #recent = new Map<string, string>()
@@ -39,7 +40,10 @@ export class KeyMemo {
   }
 }
 
-/** All parts of a key, each with its length, so that no part can forge a delimiter; an absent part differs from an empty one. */
+/**
+ * All parts of a key, each with its length, so that no part can forge a delimiter; an absent part differs
+ * from an empty one.
+ */
 function memoText({ scheme, host, target, routed, matched, place, decodesPath, extra = [] }: KeyParts): string {
   let text = decodesPath ? 'd' : 'r'
   text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(place)

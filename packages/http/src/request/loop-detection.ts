@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { processWide } from '@cattlegrid/core/extend'
 import { replaceField } from './normalise.ts'
 
-/** RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop is detected. */
+/**
+ * RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop
+ * is detected.
+ */
 const FIELD = 'cdn-loop'
 /** The member of cattlegrid, with the random id of a load. */
 const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
@@ -32,8 +35,8 @@ export function isLoop({ headers }: IncomingMessage, key: string): boolean {
 }
 
 /**
- * Removes the loads' members, so that the loop ends: if the bypassed handler requests its own URL again, that request waits for the first load, until a
- * timeout.
+ * Removes the loads' members, so that the loop ends: if the bypassed handler requests its own URL again, that
+ * request waits for the first load, until a timeout.
  */
 export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')

@@ -7,8 +7,9 @@ import type { KeyRule } from './request-key.ts'
 import { readUnreported, unreported } from './watched-fields.ts'
 
 /**
- * Hidden from a leader's handler: it could answer 304, 206, 412 or 416, and every follower would get that. The cache evaluates `If-None-Match` and
- * `If-Modified-Since`, and `Range` and `If-Range` where the route allows ranges; it ignores the others.
+ * Hidden from a leader's handler: it could answer 304, 206, 412 or 416, and every follower would get that.
+ * The cache evaluates `If-None-Match` and `If-Modified-Since`, and `Range` and `If-Range` where the route
+ * allows ranges; it ignores the others.
  */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
@@ -39,7 +40,10 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
-/** Their values are in the key: a handler sees the value in the key, or no field. Those of HTTP/2 begin with a colon. */
+/**
+ * Their values are in the key: a handler sees the value in the key, or no field. Those of HTTP/2 begin with
+ * a colon.
+ */
 const IN_KEY = ['host', ':authority', ':scheme', 'x-forwarded-host', 'x-forwarded-proto']
 
 /** The fields that a route hides from the handlers of its leaders. */
@@ -62,7 +66,10 @@ export function hiddenFields(
 
 /** The input that a leader's handler may see. */
 export interface HandlerInput {
-  /** The host and scheme that the handler sees: those that the framework trusts, or the fixed host of the key. Of a forwarded host or scheme only that value stays. */
+  /**
+   * The host and scheme that the handler sees: those that the framework trusts, or the fixed host of the key.
+   * Of a forwarded host or scheme only that value stays.
+   */
   readonly host: string
   readonly scheme: string
   /** The path and the query that the key holds. */
@@ -74,7 +81,10 @@ export interface HandlerInput {
   readonly added: Readonly<Record<string, string>>
 }
 
-/** Removes from a leader's request the input that its key does not hold. Returns the names of the fields that it has replaced or removed. */
+/**
+ * Removes from a leader's request the input that its key does not hold. Returns the names of the fields that
+ * it has replaced or removed.
+ */
 export function normaliseRequest(req: IncomingMessage, input: HandlerInput): readonly string[] {
   const { added } = input
   const replaced = replacementsFor(req, input)
@@ -83,7 +93,10 @@ export function normaliseRequest(req: IncomingMessage, input: HandlerInput): rea
   return [...replaced.keys()]
 }
 
-/** True if fields can be hidden in `req.headers`: a layer may have replaced it by an object whose fields stay, or are those of another object. */
+/**
+ * True if fields can be hidden in `req.headers`: a layer may have replaced it by an object whose fields stay,
+ * or are those of another object.
+ */
 export function hasReplaceableFields(req: IncomingMessage): boolean {
   const { headers } = req
   if (headers !== req.headers || !Object.isExtensible(headers) || !isPlain(headers)) return false
@@ -148,7 +161,10 @@ function shownValue({ headers }: IncomingMessage, name: string): string | undefi
   return value === undefined ? undefined : String(value)
 }
 
-/** True if a field that has one value shows another one elsewhere: a layer outside has changed one representation. HTTP/2 splits `Cookie` into several lines. */
+/**
+ * True if a field that has one value shows another one elsewhere: a layer outside has changed one
+ * representation. HTTP/2 splits `Cookie` into several lines.
+ */
 function hasOtherForm(req: IncomingMessage, name: string, raw: readonly string[]): boolean {
   if (raw.length > 1) return name === 'cookie'
   const shown = shownValue(req, name)
@@ -157,7 +173,9 @@ function hasOtherForm(req: IncomingMessage, name: string, raw: readonly string[]
   return [raw, distinct].some((lines) => lines.length > 1 || lines[0] !== shown)
 }
 
-/** True if the field lists the value that the framework trusts: frameworks take different members of the list. */
+/**
+ * True if the field lists the value that the framework trusts: frameworks take different members of the list.
+ */
 function hasValue({ headers }: IncomingMessage, name: string, value: string): boolean {
   const field = headers[name]
   return (
@@ -201,8 +219,8 @@ export function replaceField(req: IncomingMessage, name: string, value: string |
 }
 
 /**
- * Call it before the raw fields change: on the first read, Node derives the distinct fields from the raw ones, and expects as many as arrived. A
- * request that Fastify injects in tests has none.
+ * Call it before the raw fields change: on the first read, Node derives the distinct fields from the raw
+ * ones, and expects as many as arrived. A request that Fastify injects in tests has none.
  */
 function distinctOf(req: Partial<Pick<IncomingMessage, 'headersDistinct'>>): NodeJS.Dict<string[]> {
   return req.headersDistinct ?? {}

@@ -5,7 +5,10 @@ import { watchCookies } from './watched-cookies.ts'
 import { readUnreported, watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
-/** Properties of a request by which middleware tells handlers about its client: those of passport, OpenID Connect, sessions and cookie parsers. */
+/**
+ * Properties of a request by which middleware tells handlers about its client: those of passport, OpenID
+ * Connect, sessions and cookie parsers.
+ */
 const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
@@ -15,7 +18,10 @@ const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedC
 const READ_BY_PROVIDERS: readonly string[] = [...PROVIDED, 'cookie']
 /** Request fields that identify a client. */
 const CREDENTIALS = ['cookie', 'authorization'] as const
-/** Those that gateways and applications use for that. A response that varies by one of them says so itself, by `Vary`. */
+/**
+ * Those that gateways and applications use for that. A response that varies by one of them says so itself,
+ * by `Vary`.
+ */
 export const CLIENT_FIELDS = [
   'proxy-authorization',
   'x-api-key',
@@ -76,8 +82,8 @@ interface Read {
 const watching = processWide('personal-reads/1', () => new WeakMap<IncomingMessage, Set<PersonalReads>>())
 
 /**
- * Counts the reads that a layer inside allows or has in its key as made, for the layers outside: they see none of them when it answers from its entries,
- * and their keys do not hold what its key holds.
+ * Counts the reads that a layer inside allows or has in its key as made, for the layers outside: they see
+ * none of them when it answers from its entries, and their keys do not hold what its key holds.
  */
 export function countAllowedReads(
   req: IncomingMessage,
@@ -107,11 +113,12 @@ interface Watch {
 }
 
 /**
- * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
- * nor does a package's read of cookies or a session that it provides itself, since what it provides is watched: where the framework calls it. What it does for
- * the application, as a utility, is the application's. Reads of a user or of credentials
- * count even in the package that sets them: it may respond with the user, or reject the request. So do all reads of a package that is the
- * application: that of the main module, or one that declares the route.
+ * The reads by which a handler learns who its client is, from the start of the handler to the end of its
+ * response. Those of outer layers do not count, nor does a package's read of cookies or a session that it
+ * provides itself, since what it provides is watched: where the framework calls it. What it does for the
+ * application, as a utility, is the application's. Reads of a user or of credentials count even in the
+ * package that sets them: it may respond with the user, or reject the request. So do all reads of a package
+ * that is the application: that of the main module, or one that declares the route.
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
@@ -186,7 +193,10 @@ export class PersonalReads {
     this.#paused = false
   }
 
-  /** Counts one of these names, or a cookie of these, as read: a layer inside has it in its key or allows its handler the read. */
+  /**
+   * Counts one of these names, or a cookie of these, as read: a layer inside has it in its key or allows its
+   * handler the read.
+   */
   count(names: readonly string[], cookies: readonly string[]): void {
     const ofCookies = cookies.some((cookie) => !this.#keyedCookies.includes(cookie)) ? COOKIES : []
     const name = [...names, ...ofCookies].find((each) => this.#names.includes(each))

@@ -2,12 +2,16 @@
 export type QueryRule =
   { readonly kind: 'all' } | { readonly kind: 'only' | 'ignore'; readonly names: ReadonlySet<string> }
 
-/** A query with more parameters is not sorted: parsers stop at 1,000 parameters, and the order then decides which ones a handler sees. */
+/**
+ * A query with more parameters is not sorted: parsers stop at 1,000 parameters, and the order then decides
+ * which ones a handler sees.
+ */
 const MAX_SORTED = 100
 
 /**
- * A URL, whole or from a mount point on, with the query that the key holds and the handler sees: without unkeyed parameters, and sorted where the
- * route lists those that count. Otherwise the order stays, because it may count for the handler: its URL may be signed, or its parser may stop at a limit.
+ * A URL, whole or from a mount point on, with the query that the key holds and the handler sees: without
+ * unkeyed parameters, and sorted where the route lists those that count. Otherwise the order stays, because
+ * it may count for the handler: its URL may be signed, or its parser may stop at a limit.
  */
 export function withQuery(url: string, rule: QueryRule): string {
   const index = url.indexOf('?')
@@ -21,8 +25,8 @@ export function withQuery(url: string, rule: QueryRule): string {
 }
 
 /**
- * True if a URL has the path and all parameters of its form in the key: their order and encoding may differ. Layers that have seen such a URL have seen nothing
- * that the key lacks.
+ * True if a URL has the path and all parameters of its form in the key: their order and encoding may differ.
+ * Layers that have seen such a URL have seen nothing that the key lacks.
  */
 export function hasAllInKey(url: string, keyed: string): boolean {
   return pathOf(url) === pathOf(keyed) && countIn(url) === countIn(keyed)
@@ -37,7 +41,10 @@ function countIn(url: string): number {
   return query.split('&').filter((text) => text !== '').length
 }
 
-/** True if the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
+/**
+ * True if the key holds the parameter of this decoded name. A listed name matches every parameter that any
+ * parser may take for it.
+ */
 function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {
     case 'all':
@@ -76,7 +83,10 @@ export function sortedQuery(query: string): string {
   return sorted(query.split('&').filter((text) => text !== '')).join('&')
 }
 
-/** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */
+/**
+ * Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`,
+ * keep their order.
+ */
 function sorted(parameters: readonly string[]): readonly string[] {
   if (parameters.length > MAX_SORTED) return parameters
   const texts = parameters.map(normalEncoding)
@@ -87,7 +97,10 @@ function sorted(parameters: readonly string[]): readonly string[] {
     .map(({ text }) => text)
 }
 
-/** Decodes percent-encoded unreserved characters, and puts other encodings in upper case (RFC 3986 section 6.2.2). Dot segments and `%2F` stay. */
+/**
+ * Decodes percent-encoded unreserved characters, and puts other encodings in upper case (RFC 3986 section
+ * 6.2.2). Dot segments and `%2F` stay.
+ */
 export function normalEncoding(text: string): string {
   if (!text.includes('%')) return text
   return text.replaceAll(/%[0-9a-f]{2}/gi, (code) => {

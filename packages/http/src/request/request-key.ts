@@ -24,7 +24,10 @@ export interface KeyParts {
   readonly routed?: string | undefined
   readonly matched?: MatchedRoute | undefined
   readonly place: string
-  /** True if the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
+  /**
+   * True if the framework decodes a path before it routes: if not, `/%61` and `/a` may reach
+   * different handlers.
+   */
   readonly decodesPath: boolean
   /** Other values that the route puts in the key; undefined: absent, which differs from empty. */
   readonly extra?: readonly (string | undefined)[] | undefined
@@ -44,12 +47,15 @@ export interface KeyRule {
 
 const FORMAT = 'h3'
 const MAX_BYTES = 8192
-/** A pattern of parameters and plain text only, each a whole segment: the segments of a path that matches it are those of the pattern, in turn. */
+/**
+ * A pattern of parameters and plain text only, each a whole segment: the segments of a path that matches it
+ * are those of the pattern, in turn.
+ */
 const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
 
 /**
- * The cache key of a request (RFC 9111 section 2): a hash over its parts, each with its length, so that no part can forge a delimiter. undefined
- * where the parts exceed 8 KiB.
+ * The cache key of a request (RFC 9111 section 2): a hash over its parts, each with its length, so that no
+ * part can forge a delimiter. undefined where the parts exceed 8 KiB.
  */
 export function requestKey(parts: KeyParts): string | undefined {
   const { scheme, place, routed, target, extra = [] } = parts
@@ -64,8 +70,9 @@ export function requestKey(parts: KeyParts): string | undefined {
 }
 
 /**
- * The tag of every stored response of a URL, whatever else its key holds: an invalidation of the URL finds them all by it. All paths of a key have
- * one tag. So have other paths that a framework may take for one another, as an app before which the cache stands may ignore case and slash.
+ * The tag of every stored response of a URL, whatever else its key holds: an invalidation of the URL finds
+ * them all by it. All paths of a key have one tag. So have other paths that a framework may take for one
+ * another, as an app before which the cache stands may ignore case and slash.
  */
 export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host' | 'target'>): string {
   const [path, query] = splitTarget(target)
@@ -89,8 +96,9 @@ export function keyedValues(
 }
 
 /**
- * The cookies of a request by name, each unparsed: `name=value`. Of two with one name the first counts, as it does for the parsers that handlers
- * use. Where parsers may differ about a name, all pairs that may have it count.
+ * The cookies of a request by name, each unparsed: `name=value`. Of two with one name the first counts, as it
+ * does for the parsers that handlers use. Where parsers may differ about a name, all pairs that may have
+ * it count.
  */
 export function cookiesOf(field: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string[]>()
@@ -106,8 +114,9 @@ export function cookiesOf(field: string | undefined): ReadonlyMap<string, string
 }
 
 /**
- * Returns a function that gives a URL, whole or from a mount point on, the canonical path of all URLs of its key: a handler that saw another spelling
- * could answer by input that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, as in the key.
+ * Returns a function that gives a URL, whole or from a mount point on, the canonical path of all URLs of its
+ * key: a handler that saw another spelling could answer by input that the key does not hold, for example with
+ * a redirect. A query that is not empty stays unchanged, as in the key.
  */
 export function canonicalUrls(folds: PathFolding): (url: string) => string {
   const patterns = routeSegments(folds)
@@ -118,12 +127,15 @@ export function canonicalUrls(folds: PathFolding): (url: string) => string {
   }
 }
 
-/** The path as the first pattern that it matches spells it: plain text as declared, parameters as they came. */
+/**
+ * The path as the first pattern that it matches spells it: plain text as declared, parameters as they came.
+ */
 function canonicalPath(path: string, patterns: readonly Segments[], { decodesPath }: PathFolding): string {
   const written = decodesPath ? normalEncoding(path) : path
   if (patterns.length === 0) return written
   const segments = written.replace(/\/$/, '').split('/')
-  // The framework may have left the matched route again: another one, which the path fits, too, has its spelling then.
+  // The framework may have left the matched route again: another one, which the path fits, too, has its
+  // spelling then.
   const pattern = patterns.find(
     (candidate) =>
       candidate.length === segments.length + (candidate.at(-1) === END ? 1 : 0) &&
@@ -137,11 +149,17 @@ function fits(segment: string, part: string | undefined): boolean {
   return part === undefined || segment === part || segment.toLowerCase() === part.toLowerCase()
 }
 
-/** The segments of a pattern; undefined for a parameter. Before the first slash and behind the last one they are empty. */
+/**
+ * The segments of a pattern; undefined for a parameter. Before the first slash and behind the last one they
+ * are empty.
+ */
 type Segments = readonly (string | undefined)[]
 const END = ''
 
-/** The segments of the route's pattern: whole, and from the mount point on. Empty where the framework distinguishes case and slash. */
+/**
+ * The segments of the route's pattern: whole, and from the mount point on. Empty where the framework
+ * distinguishes case and slash.
+ */
 function routeSegments({ matched }: PathFolding): readonly Segments[] {
   if (matched === undefined) return []
   const { pattern, base } = matched

@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { readUnreported } from './watched-fields.ts'
 
 /**
- * Why a handler may take another value of a field for the client's than the key holds. `repeated-field`, `repeated-cookie`: the request has two.
- * `connection`: it tells a handler that forwards it to drop the field (RFC 9110 section 7.6.1).
+ * Why a handler may take another value of a field for the client's than the key holds. `repeated-field`,
+ * `repeated-cookie`: the request has two. `connection`: it tells a handler that forwards it to drop the field
+ * (RFC 9110 section 7.6.1).
  */
 export type Ambiguity = (typeof AMBIGUITIES)[number]
 const AMBIGUITIES = ['repeated-field', 'repeated-cookie', 'connection'] as const
@@ -15,16 +16,24 @@ export function isAmbiguity(why: string): boolean {
 
 type Fields = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 
-/** A leader's handler gets one line of these in any case: HTTP/2 splits the first, and the second is reduced. */
+/**
+ * A leader's handler gets one line of these in any case: HTTP/2 splits the first, and the second is reduced.
+ */
 const JOINED: ReadonlySet<string> = new Set(['cookie', 'accept-encoding'])
 
-/** Express' `req.get` takes the one for the other: of a pair, a handler may read the field that the key does not hold. */
+/**
+ * Express' `req.get` takes the one for the other: of a pair, a handler may read the field that the key does
+ * not hold.
+ */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['referer', 'referrer'],
   ['referrer', 'referer'],
 ])
 
-/** Returns why not every handler sees the one value of each of these fields and cookies that the key holds; undefined where each does. */
+/**
+ * Returns why not every handler sees the one value of each of these fields and cookies that the key holds;
+ * undefined where each does.
+ */
 export function ambiguityIn(
   req: Fields,
   names: readonly string[],
@@ -38,7 +47,9 @@ export function ambiguityIn(
   return cookies.length > 0 && hasOtherPair(req, cookies) ? 'repeated-cookie' : undefined
 }
 
-/** True if the request has a field that a handler may read under one of these names, and that is none of them. */
+/**
+ * True if the request has a field that a handler may read under one of these names, and that is none of them.
+ */
 function hasUnkeyedAlias(req: Fields, names: readonly string[]): boolean {
   const aliases = names.flatMap((name) => ALIASES.get(name) ?? []).filter((alias) => !names.includes(alias))
   return (
@@ -47,7 +58,10 @@ function hasUnkeyedAlias(req: Fields, names: readonly string[]): boolean {
   )
 }
 
-/** True if a parser may take a pair for one of these cookies that the key does not: a second one, or one whose name is percent-encoded. */
+/**
+ * True if a parser may take a pair for one of these cookies that the key does not: a second one, or one whose
+ * name is percent-encoded.
+ */
 function hasOtherPair(req: Fields, cookies: readonly string[]): boolean {
   const decoded = new Set(cookies.map(decodedName))
   const pairs = cookieNames(req).filter((name) => decoded.has(decodedName(name)))

@@ -8,13 +8,17 @@ export interface UrlRewrite {
   readonly url: (url: string) => string
 }
 
-/** Parses the query of a URL as the app does; null for a URL without one. One parser for all requests of a route. */
+/**
+ * Parses the query of a URL as the app does; null for a URL without one. One parser for all requests of
+ * a route.
+ */
 export type QueryParser = (query: string | null) => unknown
 
 /**
- * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, `path`, `search`, the parsed URLs of the
- * package parseurl, and a parsed `query`, which becomes what `parseQuery` makes of the rewritten URL. Returns a function that undoes it, except
- * where another layer has replaced a value meanwhile; undefined where a property cannot be replaced or the query is not the parser's, and then
+ * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, `path`,
+ * `search`, the parsed URLs of the package parseurl, and a parsed `query`, which becomes what `parseQuery`
+ * makes of the rewritten URL. Returns a function that undoes it, except where another layer has replaced a
+ * value meanwhile; undefined where a property cannot be replaced or the query is not the parser's, and then
  * nothing is changed.
  *
  * @param parseQuery default: `parse` of `node:querystring`.
@@ -67,7 +71,10 @@ export function rewriteRequestUrl(
   return undo
 }
 
-/** The URL of which `req.query` was made: a getter reads the present one, a layer that stores the query read that of the client. */
+/**
+ * The URL of which `req.query` was made: a getter reads the present one, a layer that stores the query read
+ * that of the client.
+ */
 function parsedUrlOf(req: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { url = '', originalUrl } = req
   return Object.hasOwn(req, 'query') && typeof originalUrl === 'string' ? originalUrl : url
@@ -80,9 +87,9 @@ function queryIn(url: string): string | null {
 }
 
 /**
- * The parsed query that a handler sees for a rewritten URL: the app's own reading of that URL. Not a part of an earlier reading, because
- * parsers fold, split and rename names, and stop at limits. Undefined if `shown` is not the reading of the URL as written: a layer has
- * changed it.
+ * The parsed query that a handler sees for a rewritten URL: the app's own reading of that URL. Not a part of
+ * an earlier reading, because parsers fold, split and rename names, and stop at limits. Undefined if `shown`
+ * is not the reading of the URL as written: a layer has changed it.
  *
  * @example
  * import { derivedQuery } from '@cattlegrid/http'
@@ -132,7 +139,10 @@ function isPlainOrList(value: object): boolean {
   return Array.isArray(value) || isPlain(value)
 }
 
-/** Returns a function that undoes it; undefined where `rewrite` returns undefined for a value, or the property cannot be replaced. */
+/**
+ * Returns a function that undoes it; undefined where `rewrite` returns undefined for a value, or the property
+ * cannot be replaced.
+ */
 function replaceValue(
   req: IncomingMessage,
   name: string,
@@ -175,7 +185,9 @@ function reparsed(parsed: object, url: (url: string) => string): object {
   return Object.assign(Object.create(Object.getPrototypeOf(parsed) as object) as object, parsed, fields)
 }
 
-/** True for an object that has all its entries itself, as enumerable properties: a copy of it has the same. */
+/**
+ * True for an object that has all its entries itself, as enumerable properties: a copy of it has the same.
+ */
 export function isPlain(value: unknown): boolean {
   if (!isObject(value) || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

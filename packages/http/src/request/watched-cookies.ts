@@ -1,4 +1,7 @@
-/** Returns a proxy of the parsed cookies; `note` is called for each read of an unkeyed cookie, and for each listing of their names. */
+/**
+ * Returns a proxy of the parsed cookies; `note` is called for each read of an unkeyed cookie, and for each
+ * listing of their names.
+ */
 export function watchCookies(cookies: object, keyed: readonly string[], note: (callee: Function) => void): object {
   const noteUnkeyed = (name: string | symbol, callee: Function): void => {
     if (typeof name === 'string' && !keyed.includes(name)) note(callee)

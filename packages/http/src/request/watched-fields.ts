@@ -12,15 +12,19 @@ const state = processWide('watched-fields/1', () => ({
   reporting: true,
   /** The observers of absent fields, by the object of the fields; nested layers share one set. */
   absences: new WeakMap<object, { readonly before: object | null; readonly reports: Set<Report> }>(),
-  /** The prototypes of watched objects, by their original prototype. Few and shared, so that watched objects share their shapes. */
+  /**
+   * The prototypes of watched objects, by their original prototype. Few and shared, so that watched objects
+   * share their shapes.
+   */
   prototypes: new WeakMap<object, object>(),
 }))
 const { absences, prototypes } = state
 const NONE = Object.freeze(Object.create(null) as object)
 
 /**
- * Reports the reads of these request fields, present or absent, to `observer` until the returned function is called. The object keeps its own keys,
- * because a copy of it must be the same: `new Headers(req.headers)` copies symbols and keys that are not enumerable, too.
+ * Reports the reads of these request fields, present or absent, to `observer` until the returned function is
+ * called. The object keeps its own keys, because a copy of it must be the same: `new Headers(req.headers)`
+ * copies symbols and keys that are not enumerable, too.
  */
 export function watchFields(
   headers: object,
@@ -39,7 +43,10 @@ export function watchFields(
   }
 }
 
-/** Reads a field that may be watched, and reports nothing: for code on whose result the response does not depend. */
+/**
+ * Reads a field that may be watched, and reports nothing: for code on whose result the response does
+ * not depend.
+ */
 export function readUnreported<Name extends string>(
   headers: IncomingHttpHeaders,
   name: Name,
@@ -62,7 +69,10 @@ export function unreported<T>(read: () => T): T {
   }
 }
 
-/** Replaces a present field by an accessor that reports reads. Stopping leaves it if another layer has redefined the field. */
+/**
+ * Replaces a present field by an accessor that reports reads. Stopping leaves it if another layer has
+ * redefined the field.
+ */
 function watchPresent(headers: object, name: string, report: Report): Stop {
   let own = Object.getOwnPropertyDescriptor(headers, name)
   if (own?.configurable !== true) return () => {}
@@ -80,8 +90,9 @@ function watchPresent(headers: object, name: string, report: Report): Stop {
 }
 
 /**
- * Makes a proxy the prototype of the fields: JavaScript reads there what the object lacks. The prototype of the proxy is null, so that libraries still take
- * the object for a plain one; `instanceof Object` is false for it.
+ * Makes a proxy the prototype of the fields: JavaScript reads there what the object lacks. The prototype of
+ * the proxy is null, so that libraries still take the object for a plain one; `instanceof Object` is false
+ * for it.
  */
 function watchAbsences(headers: object, report: Report): Stop {
   let watched = absences.get(headers)
@@ -114,7 +125,10 @@ function getAbsent(target: object, name: string | symbol, receiver: object): unk
   return value
 }
 
-/** What `util.inspect` shows: the fields themselves. The handler may put the text into its response, so these are reads. */
+/**
+ * What `util.inspect` shows: the fields themselves. The handler may put the text into its response, so these
+ * are reads.
+ */
 function plainCopy(this: object): object {
   const { before } = absences.get(this) ?? { before: null }
   return Object.assign(Object.create(before) as object, this)

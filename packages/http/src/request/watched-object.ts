@@ -2,12 +2,18 @@ import { processWide } from '@cattlegrid/core/extend'
 
 /** Learns of each read and each assignment of the properties that it watches. */
 export interface PropertyObserver {
-  /** Returns what the reader gets. `callee`: the function that the reader called, below which its stack begins. */
+  /**
+   * Returns what the reader gets. `callee`: the function that the reader called, below which its
+   * stack begins.
+   */
   onRead(name: string, value: unknown, callee: Function): unknown
   onAssign(name: string, callee: Function): void
 }
 
-/** The accessor of a watched property, as it is defined on an object that has the property, and on one that lacks it. */
+/**
+ * The accessor of a watched property, as it is defined on an object that has the property, and on one that
+ * lacks it.
+ */
 interface Accessors {
   readonly get: (this: Watchable) => unknown
   readonly set: (this: Watchable, value: unknown) => void
@@ -19,12 +25,15 @@ interface Watchable {
   readonly [WATCHED]: WatchedObject
 }
 
-/** Where a watched object holds its observers: a symbol, because a proxy of the object and derived objects find it. */
+/**
+ * Where a watched object holds its observers: a symbol, because a proxy of the object and derived objects
+ * find it.
+ */
 const WATCHED = Symbol.for('cattlegrid.watched/1')
 
 /**
- * By property name, in whichever copy of this package: a watch recognises its own accessors by them. All objects share them: V8 then gives objects with the
- * same properties one shape, and keeps them fast.
+ * By property name, in whichever copy of this package: a watch recognises its own accessors by them. All
+ * objects share them: V8 then gives objects with the same properties one shape, and keeps them fast.
  */
 const accessors = processWide('accessors/1', () => new Map<string, Accessors>())
 
@@ -36,8 +45,9 @@ export function watchObject(object: object, names: readonly string[], observer: 
 }
 
 /**
- * An object of whose properties some are watched. It differs from the object as it was: it has those properties also where it had none, after the
- * end of the watch too, and an assignment to a read-only one is ignored where strict code would get an error.
+ * An object of whose properties some are watched. It differs from the object as it was: it has those
+ * properties also where it had none, after the end of the watch too, and an assignment to a read-only one is
+ * ignored where strict code would get an error.
  */
 export class WatchedObject {
   readonly #object: object
@@ -60,7 +70,10 @@ export class WatchedObject {
     if (index !== -1) this.#watches.splice(index, 1)
   }
 
-  /** A property of `observer` whose reads are not reported, as it cannot be defined anew, or other code has done so; undefined: there is none. */
+  /**
+   * A property of `observer` whose reads are not reported, as it cannot be defined anew, or other code has
+   * done so; undefined: there is none.
+   */
   unwatched(observer: PropertyObserver): string | undefined {
     const watch = this.#watches.find((candidate) => candidate.observer === observer)
     return watch?.names.find((name) => {

@@ -29,7 +29,10 @@ export interface Answer {
   readonly removed: readonly string[]
   /** undefined: the response has no body, as for HEAD and 304. */
   readonly body: Buffer | undefined
-  /** The recorded body and its form, if the response is whole, also where it is sent without its body: a framework gives its hooks this payload. */
+  /**
+   * The recorded body and its form, if the response is whole, also where it is sent without its body: a
+   * framework gives its hooks this payload.
+   */
   readonly whole?: Pick<RecordedResponse, 'body' | 'form'> | undefined
 }
 
@@ -49,9 +52,15 @@ export interface AnswerOptions {
   readonly vary: string | undefined
   /** The fields of outer layers that the response continues, with what it appends. Default: none. */
   readonly continued?: Fields | undefined
-  /** True if an outer layer has set `Transfer-Encoding`: a length beside it makes a response that nobody can read. Default: false. */
+  /**
+   * True if an outer layer has set `Transfer-Encoding`: a length beside it makes a response that nobody can
+   * read. Default: false.
+   */
   readonly isFramed?: boolean | undefined
-  /** False: layers outside have sent another body than the recorded one, whose validators and parts then say nothing. Default: true. */
+  /**
+   * False: layers outside have sent another body than the recorded one, whose validators and parts then say
+   * nothing. Default: true.
+   */
   readonly keepsBodies?: boolean | undefined
   /** The entity-tag of outer layers, for the conditions of the client. Default: none. */
   readonly etag?: string | undefined
@@ -60,7 +69,9 @@ export interface AnswerOptions {
 /** The fields that are the same in every response from one recorded response. */
 interface SharedFields {
   readonly fields: Fields
-  /** True if a field has several lines: outer layers may append to that list, so each response gets a copy. */
+  /**
+   * True if a field has several lines: outer layers may append to that list, so each response gets a copy.
+   */
   readonly hasLists: boolean
 }
 
@@ -69,7 +80,10 @@ const sharedFields = new WeakMap<RecordedResponse, SharedFields>()
 
 const LENGTH: readonly string[] = ['content-length']
 
-/** Makes one client's response from a recorded one (RFC 9111 section 4): whole, without a body for HEAD, or a 304, 206 or 416. */
+/**
+ * Makes one client's response from a recorded one (RFC 9111 section 4): whole, without a body for HEAD, or a
+ * 304, 206 or 416.
+ */
 export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): Answer {
   const { status, removed, body } = recorded
   const { conditions, method, range } = options
@@ -86,7 +100,10 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
   return { status, fields, extraFields, removed, body: sent, whole: recorded }
 }
 
-/** The 304, 206 or 416 that the client's conditions or range ask for; undefined: the client gets the whole response. */
+/**
+ * The 304, 206 or 416 that the client's conditions or range ask for; undefined: the client gets the
+ * whole response.
+ */
 function shorterAnswer(
   { status, removed, body }: RecordedResponse,
   fields: Fields,
@@ -158,7 +175,10 @@ function copyOf(fields: HeaderFields): Record<string, string | string[]> {
   )
 }
 
-/** The handler's failure, which was withheld from its client until it turned out that no stale response replaces it. */
+/**
+ * The handler's failure, which was withheld from its client until it turned out that no stale response
+ * replaces it.
+ */
 export function answerFromWithheld({ head, body }: { readonly head: ResponseHead; readonly body: Buffer }): Answer {
   const { 'transfer-encoding': _, ...fields } = copyOf(head.fields)
   const removed = Object.keys(head.before).filter((name) => !(name in head.fields))
@@ -167,9 +187,10 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
 }
 
 /**
- * Sends an answer on a raw response; the fields that layers outside have set stay. The head goes with the end, as that of a handler that sends a whole body: a
- * layer outside may replace both there. If a layer outside throws before the head is out, the response has no
- * status or field of the answer, and again those that the answer replaced: its handler may still respond.
+ * Sends an answer on a raw response; the fields that layers outside have set stay. The head goes with the
+ * end, as that of a handler that sends a whole body: a layer outside may replace both there. If a layer
+ * outside throws before the head is out, the response has no status or field of the answer, and again those
+ * that the answer replaced: its handler may still respond.
  *
  * @example
  * import { type Answer, sendAnswer } from '@cattlegrid/http'

@@ -15,8 +15,9 @@ export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefin
 }
 
 /**
- * True if the client gets a 304 (RFC 9110 section 13.2.2): by `If-None-Match` with weak comparison, else by `If-Modified-Since` against
- * `Last-Modified`, or against `Date` where that is absent (RFC 9111 section 4.3.2). Only for a 200.
+ * True if the client gets a 304 (RFC 9110 section 13.2.2): by `If-None-Match` with weak comparison, else by
+ * `If-Modified-Since` against `Last-Modified`, or against `Date` where that is absent (RFC 9111 section
+ * 4.3.2). Only for a 200.
  */
 export function notModified(conditions: Conditions | undefined, status: number, fields: HeaderFields): boolean {
   if (conditions === undefined || status !== 200) return false
@@ -42,13 +43,19 @@ const CONTENT_FIELDS = [
   'digest',
 ]
 
-/** The fields that a 304 must not have. All others stay: they may concern this request only, or tell a browser who may read the response. */
+/**
+ * The fields that a 304 must not have. All others stay: they may concern this request only, or tell a browser
+ * who may read the response.
+ */
 export function fieldsOfContent(fields: HeaderFields): readonly string[] {
   const others = 'etag' in fields ? ['transfer-encoding', 'trailer', 'last-modified'] : ['transfer-encoding', 'trailer']
   return [...CONTENT_FIELDS, ...others]
 }
 
-/** The fields of the 200 that a 416 must not have: those of its content, its validators, and how long it may be kept. */
+/**
+ * The fields of the 200 that a 416 must not have: those of its content, its validators, and how long it may
+ * be kept.
+ */
 export function fieldsOfWhole(fields: HeaderFields): readonly string[] {
   const lifetimes = Object.keys(fields).filter((name) => LIFETIME.test(name))
   return [...fieldsOfContent(fields), 'etag', 'last-modified', ...lifetimes]
@@ -57,7 +64,10 @@ export function fieldsOfWhole(fields: HeaderFields): readonly string[] {
 /** `Cache-Control`, its targeted variants (RFC 9213) and its predecessors. */
 const LIFETIME = /(?:^|-)cache-control$|^surrogate-control$|^expires$|^pragma$/
 
-/** A part has these of the whole content (RFC 9530 section 2, RFC 1864); a digest of the representation stays right. */
+/**
+ * A part has these of the whole content (RFC 9530 section 2, RFC 1864); a digest of the representation
+ * stays right.
+ */
 export const DIGESTS_OF_CONTENT: readonly string[] = ['content-digest', 'content-md5']
 
 export function withoutFields<Value>(

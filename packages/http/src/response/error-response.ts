@@ -2,8 +2,8 @@ import { isCattlegridError } from '@cattlegrid/core'
 import { isResponseFailure, ServeError } from './errors.ts'
 
 /**
- * The error response to a request whose lookup failed; undefined where only the cache failed, and the handler can run without it. The text names
- * the cause, and nothing from the handler or the key.
+ * The error response to a request whose lookup failed; undefined where only the cache failed, and the handler
+ * can run without it. The text names the cause, and nothing from the handler or the key.
  */
 export function errorResponseFor(error: unknown): ServeError | undefined {
   if (isResponseFailure(error)) return unavailable('CATTLEGRID_LOAD_FAILED', 1000, failureText(error.code))

@@ -2,8 +2,8 @@ import { CattlegridError, type ErrorCode } from '@cattlegrid/core'
 import type { RecordedResponse } from './recorded-response.ts'
 
 /**
- * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error and none of its other members. Frameworks read `status`,
- * `statusCode`, `headers` and `expose`.
+ * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error
+ * and none of its other members. Frameworks read `status`, `statusCode`, `headers` and `expose`.
  *
  * @example
  * import { ServeError } from '@cattlegrid/http'
@@ -29,7 +29,10 @@ export class ServeError extends CattlegridError {
 const RESPONSE_FAILURE = Symbol.for('cattlegrid.responseFailure')
 const NO_SHARED_RESULT = Symbol.for('cattlegrid.noSharedResult')
 
-/** The error of a load whose handler failed: it answered 500 or more, aborted its response, or never ended it. The key cools down. */
+/**
+ * The error of a load whose handler failed: it answered 500 or more, aborted its response, or never ended it.
+ * The key cools down.
+ */
 export class ResponseFailure extends Error {
   readonly code: string
 
@@ -51,7 +54,10 @@ export function sharedResponseOf(error: unknown): RecordedResponse | undefined {
   return isResponseFailure(error) ? (error as unknown as Record<symbol, Shared>)[RESPONSE_FAILURE]?.response : undefined
 }
 
-/** The error of a load that did not fail, but whose response no other request may get. One of the waiting requests leads next. */
+/**
+ * The error of a load that did not fail, but whose response no other request may get. One of the waiting
+ * requests leads next.
+ */
 export class NoSharedResult extends Error {
   constructor(why: string) {
     super(`Nothing to share: ${why}.`)

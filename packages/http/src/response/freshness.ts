@@ -3,7 +3,10 @@ import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 import { parseHttpDate } from '../fields/http-date.ts'
 import type { EffectiveDirectives } from '../fields/targeted-fields.ts'
 
-/** The lifetime and the stale windows that a response declares, ms; undefined: it declares none. No heuristic freshness. */
+/**
+ * The lifetime and the stale windows that a response declares, ms; undefined: it declares none. No
+ * heuristic freshness.
+ */
 export interface DeclaredFreshness {
   /** From the creation of the response. */
   readonly lifetime: number | undefined
@@ -13,8 +16,8 @@ export interface DeclaredFreshness {
 }
 
 /**
- * RFC 9111 section 4.2.1: `s-maxage`, else `max-age`, else `Expires` − `Date`, except beside a targeted field. The stale windows are those of
- * RFC 5861.
+ * RFC 9111 section 4.2.1: `s-maxage`, else `max-age`, else `Expires` − `Date`, except beside a targeted
+ * field. The stale windows are those of RFC 5861.
  */
 export function declaredFreshness(
   fields: HeaderFields,
@@ -38,7 +41,10 @@ function untilExpires(fields: HeaderFields, now: number): number | undefined {
   return Math.max(0, (parseHttpDate(expires, now) ?? date) - date)
 }
 
-/** `s-maxage` implies `proxy-revalidate` (RFC 9111 section 5.2.2.10), unless the same field declares the window. */
+/**
+ * `s-maxage` implies `proxy-revalidate` (RFC 9111 section 5.2.2.10), unless the same field declares
+ * the window.
+ */
 function windowOf(directives: Directives, name: string): number | undefined {
   if (directives.has('must-revalidate') || directives.has('proxy-revalidate')) return 0
   const seconds = secondsOf(directives, name)

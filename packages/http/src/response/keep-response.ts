@@ -28,7 +28,10 @@ export function varyRecordTtl({ ttl, staleWhileRevalidate, staleIfError }: Lifet
   return Math.min(Math.max(MIN_RECORD_TTL, longerThanAll), LONGEST_TTL)
 }
 
-/** Gives the load the lifetime of a record of variants. After a soft purge it is stale for as long as they are. */
+/**
+ * Gives the load the lifetime of a record of variants. After a soft purge it is stale for as long as
+ * they are.
+ */
 export function keepVaryRecord(load: Load<never>, lifetime: Lifetime): void {
   const { staleWhileRevalidate, staleIfError, tags } = lifetime
   const staleFor = Math.max(staleWhileRevalidate, staleIfError)

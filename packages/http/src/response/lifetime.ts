@@ -6,7 +6,10 @@ import type { EffectiveDirectives } from '../fields/targeted-fields.ts'
 /** How long a stored response may be used, ms. */
 export interface Lifetime {
   readonly ttl: number
-  /** When `ttl` began, by the time of day of the judgement, where the response declares it; undefined: `ttl` begins with the commit. */
+  /**
+   * When `ttl` began, by the time of day of the judgement, where the response declares it; undefined: `ttl`
+   * begins with the commit.
+   */
   readonly since?: number | undefined
   readonly staleWhileRevalidate: number
   readonly staleIfError: number

@@ -6,8 +6,8 @@ import type { Judgement } from './storable.ts'
 const errors = processWide('passed-errors/1', () => new WeakMap<IncomingMessage, { readonly error: unknown }>())
 
 /**
- * Call it where the framework gets an error while a handler runs. What its error handling then answers is not stored, unless the error itself
- * names that status.
+ * Call it where the framework gets an error while a handler runs. What its error handling then answers is not
+ * stored, unless the error itself names that status.
  *
  * @example
  * import { notePassedError } from '@cattlegrid/http'
@@ -23,7 +23,10 @@ export function forgetPassedError(req: IncomingMessage): void {
   errors.delete(req)
 }
 
-/** The judgement on an answer of this status to a request. An error that names the status itself, as `NotFoundException`, is a way to answer it. */
+/**
+ * The judgement on an answer of this status to a request. An error that names the status itself, as
+ * `NotFoundException`, is a way to answer it.
+ */
 export function judgePassedError(req: IncomingMessage, status: number, judgement: Judgement): Judgement {
   const passed = errors.get(req)
   if (passed === undefined || (judgement.kind !== 'store' && judgement.kind !== 'share')) return judgement

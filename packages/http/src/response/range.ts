@@ -21,8 +21,9 @@ export function rangeRequestOf(headers: IncomingHttpHeaders): RangeRequest {
 }
 
 /**
- * The range of a stored 200 that the request selects (RFC 9110 section 14.2). undefined where the whole response must be sent: for no range,
- * several ranges, a malformed range, or an `If-Range` that names another version.
+ * The range of a stored 200 that the request selects (RFC 9110 section 14.2). undefined where the whole
+ * response must be sent: for no range, several ranges, a malformed range, or an `If-Range` that names
+ * another version.
  */
 export function selectRange(
   { range, ifRange }: RangeRequest,
@@ -42,7 +43,10 @@ export function selectRange(
   return from >= length ? 'unsatisfiable' : { from, to }
 }
 
-/** RFC 9110 section 13.1.5: strong comparison. A date must equal `Last-Modified`, which must be at least a second older than `Date`. */
+/**
+ * RFC 9110 section 13.1.5: strong comparison. A date must equal `Last-Modified`, which must be at least a
+ * second older than `Date`.
+ */
 function isSameVersion(ifRange: string, fields: HeaderFields): boolean {
   const [etag] = linesOf(fields, 'etag')
   if (ifRange.startsWith('"')) return ifRange === etag

@@ -50,8 +50,9 @@ export function withOwnFields(recorded: RecordedResponse, head: ResponseHead): R
 }
 
 /**
- * The entity-tag of a 200 that has none, not even one of an outer layer: such a layer gives each hit the entity-tag that it gave to the handler's own client.
- * It is weak, because layers outside may still encode the body.
+ * The entity-tag of a 200 that has none, not even one of an outer layer: such a layer gives each hit the
+ * entity-tag that it gave to the handler's own client. It is weak, because layers outside may still encode
+ * the body.
  */
 export function missingEtag(
   { status, fields, outer }: Pick<ResponseHead, 'status' | 'fields' | 'outer'>,

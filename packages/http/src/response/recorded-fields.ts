@@ -17,7 +17,10 @@ const NEVER_REPEATED = new Set([
   'content-length',
 ])
 
-/** Fields for the client of one request (RFC 9111 section 3.1); `Server-Timing` tells how long its response took. */
+/**
+ * Fields for the client of one request (RFC 9111 section 3.1); `Server-Timing` tells how long its
+ * response took.
+ */
 const OF_ONE_CLIENT = [
   'proxy-authenticate',
   'proxy-authentication-info',
@@ -27,8 +30,9 @@ const OF_ONE_CLIENT = [
 ]
 
 /**
- * Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. Not
- * `Content-Encoding`: an outer layer that has set it encodes the stored body, too, for each client anew.
+ * Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe
+ * another body for the client of a hit. Not `Content-Encoding`: an outer layer that has set it encodes the
+ * stored body, too, for each client anew.
  */
 export const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language'])
 
@@ -43,8 +47,8 @@ export interface InsideFields {
 type Written = Pick<ResponseHead, 'fields' | 'before' | 'appended'>
 
 /**
- * The fields that a handler has written for its own client: those that differ from what layers outside have set, and those of the body. Outer layers set the
- * others anew.
+ * The fields that a handler has written for its own client: those that differ from what layers outside have
+ * set, and those of the body. Outer layers set the others anew.
  */
 export function insideFields({ fields, before, appended = {} }: Written): InsideFields {
   const inside: InsideFields = { fields: noFields(), appended: noFields() }
@@ -79,7 +83,9 @@ export function storedFields(head: Written, strip: readonly string[]): InsideFie
   return withoutNames(insideFields(head), [...OF_ONE_CLIENT, ...strip])
 }
 
-/** A field that would be stored with what a layer outside has set for one client; undefined: there is none. */
+/**
+ * A field that would be stored with what a layer outside has set for one client; undefined: there is none.
+ */
 export function mixedField({ mixed = [] }: Pick<ResponseHead, 'mixed'>, strip: readonly string[]): string | undefined {
   const unstored = [...OF_ONE_CLIENT, ...strip]
   return mixed.find((name) => !NEVER_REPEATED.has(name) && !unstored.includes(name))
@@ -101,8 +107,8 @@ function withoutNames(inside: InsideFields, names: readonly string[]): InsideFie
 }
 
 /**
- * The fields of outer layers to remove on a hit: those that inner layers removed, the type of another body where the stored one has none, and `Trailer`,
- * because a stored response has no trailers.
+ * The fields of outer layers to remove on a hit: those that inner layers removed, the type of another body
+ * where the stored one has none, and `Trailer`, because a stored response has no trailers.
  */
 export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): string[] {
   const names = new Set(['content-type', ...('trailer' in fields ? ['trailer'] : []), ...Object.keys(before)])
@@ -111,15 +117,19 @@ export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 
   )
 }
 
-/** Outer layers choose by these request fields (compression, CORS). A choice of the handler shows in the response field. */
+/**
+ * Outer layers choose by these request fields (compression, CORS). A choice of the handler shows in the
+ * response field.
+ */
 export const OF_OUTER_LAYERS: ReadonlyMap<string, string> = new Map([
   ['accept-encoding', 'content-encoding'],
   ['origin', 'access-control-allow-origin'],
 ])
 
 /**
- * The names in `Vary` that select a stored response, whichever layer set them (RFC 9111 section 4.1): all, except `Accept-Encoding` and `Origin`
- * where only an outer layer chooses by them, and except those that the route ignores.
+ * The names in `Vary` that select a stored response, whichever layer set them (RFC 9111 section 4.1): all,
+ * except `Accept-Encoding` and `Origin` where only an outer layer chooses by them, and except those that the
+ * route ignores.
  */
 export function selectingNames(head: ResponseHead | undefined, ignored: readonly string[] = []): readonly string[] {
   const before = varyNames(head?.before ?? {})

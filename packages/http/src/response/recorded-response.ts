@@ -3,7 +3,10 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { PAYLOAD_FORMS, type PayloadForm } from './response-head.ts'
 import type { VaryRecord } from './vary.ts'
 
-/** The value that the cache stores at a key: a response, or the record of variants of a URL whose responses vary. */
+/**
+ * The value that the cache stores at a key: a response, or the record of variants of a URL whose
+ * responses vary.
+ */
 export type Stored = RecordedResponse | VaryRecord
 
 /** A handler's response. */
@@ -11,12 +14,18 @@ export interface RecordedResponse {
   readonly status: number
   /** The fields that the handler and inner layers added, and always `date`. */
   readonly fields: Readonly<Record<string, string | string[]>>
-  /** Fields by which the handler and inner layers continued those of outer layers: lines, or a text that follows a comma. Default: none. */
+  /**
+   * Fields by which the handler and inner layers continued those of outer layers: lines, or a text that
+   * follows a comma. Default: none.
+   */
   readonly appended?: Readonly<Record<string, string | string[]>> | undefined
   /** Fields of outer layers that inner layers removed. */
   readonly removed: readonly string[]
   readonly body: Buffer
-  /** The layers outside made another body of this one: its length, conditions and ranges are theirs. Default: false. */
+  /**
+   * The layers outside made another body of this one: its length, conditions and ranges are theirs.
+   * Default: false.
+   */
   readonly rewritten?: boolean | undefined
   /** Hooks of the framework get the payload in this form. */
   readonly form?: PayloadForm | undefined
@@ -24,7 +33,10 @@ export interface RecordedResponse {
   readonly initialAge: number
   /** How long after its commit it may be served, ms; undefined: as long as the engine keeps it. */
   readonly usableFor?: number | undefined
-  /** Only in a response that is shared with waiting requests and not stored: the values of its selecting request fields. */
+  /**
+   * Only in a response that is shared with waiting requests and not stored: the values of its selecting
+   * request fields.
+   */
   readonly selectedBy?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -38,13 +50,18 @@ export function isVaryRecord(stored: Stored): stored is VaryRecord {
   return 'vary' in stored
 }
 
-/** True if a response may be served `age` ms after its commit: not where it is kept only to be revalidated. */
+/**
+ * True if a response may be served `age` ms after its commit: not where it is kept only to be revalidated.
+ */
 export function isUsable({ usableFor = Infinity }: RecordedResponse, age: number): boolean {
   // The age may be slightly negative: the engine's coarse clock is read once for many entries.
   return Math.max(0, age) < usableFor
 }
 
-/** A response is stored as one byte for the format, four bytes for the length of the head, the head as JSON, and the body. A record of variants is one byte and JSON. */
+/**
+ * A response is stored as one byte for the format, four bytes for the length of the head, the head as JSON,
+ * and the body. A record of variants is one byte and JSON.
+ */
 export const storedCodec: Codec<Stored> = {
   id: 4,
   immutable: true,

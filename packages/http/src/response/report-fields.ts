@@ -36,7 +36,10 @@ export function addsReportFields({ cacheStatus, xCache, serverTiming }: ReportRu
   return cacheStatus !== undefined || xCache || serverTiming
 }
 
-/** `before` returns the value that the handler, an outer layer or a cache nearer the origin has given the field: it stays, in front. */
+/**
+ * `before` returns the value that the handler, an outer layer or a cache nearer the origin has given the
+ * field: it stays, in front.
+ */
 export function reportFields(
   { cacheStatus, cacheStatusKey, xCache, serverTiming }: ReportRule,
   before: (name: string) => string | readonly string[] | undefined,

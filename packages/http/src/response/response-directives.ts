@@ -3,7 +3,10 @@ import type { KeepOptions } from '@cattlegrid/core'
 import { checkOptions, LONGEST_WINDOW, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { tagsRule } from './tags.ts'
 
-/** Lets a handler decide about its own response, before the head is written: `res.cattlegrid`, `reply.cattlegrid`. */
+/**
+ * Lets a handler decide about its own response, before the head is written: `res.cattlegrid`,
+ * `reply.cattlegrid`.
+ */
 export interface ResponseDirectives {
   /** The response goes to its own client only. */
   noStore(): void
@@ -37,7 +40,10 @@ interface State {
   given: GivenDirectives
 }
 
-/** Set on the response, for all layers of the application: those of another copy of this package, such as its CommonJS build, must know them, too. */
+/**
+ * Set on the response, for all layers of the application: those of another copy of this package, such as its
+ * CommonJS build, must know them, too.
+ */
 const STATE = Symbol.for('cattlegrid.directives')
 
 type WithState = ServerResponse & { readonly [STATE]?: State }

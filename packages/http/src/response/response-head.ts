@@ -9,13 +9,25 @@ export interface ResponseHead {
   readonly status: number
   /** All fields that are set at the cache's layer, by lower-case name. */
   readonly fields: HeaderFields
-  /** What layers outside have set: only what differs from it is stored. Not a field that the inside has set itself, whatever its value. */
+  /**
+   * What layers outside have set: only what differs from it is stored. Not a field that the inside has set
+   * itself, whatever its value.
+   */
   readonly before: HeaderFields
-  /** What the inside has appended to fields of layers outside: lines, or a text that follows a comma. Default: nothing. */
+  /**
+   * What the inside has appended to fields of layers outside: lines, or a text that follows a comma.
+   * Default: nothing.
+   */
   readonly appended?: HeaderFields | undefined
-  /** The names of fields in which the inside has put what a layer outside had set into text of its own. Default: none. */
+  /**
+   * The names of fields in which the inside has put what a layer outside had set into text of its own.
+   * Default: none.
+   */
   readonly mixed?: readonly string[] | undefined
-  /** Fields that outer layers added, where the adapter can see them: checked for cookies, prohibitions and `Vary`, never stored. */
+  /**
+   * Fields that outer layers added, where the adapter can see them: checked for cookies, prohibitions and
+   * `Vary`, never stored.
+   */
   readonly outer?: HeaderFields | undefined
   /** Of an error: the names of the fields that were set with or after its status; undefined: all were. */
   readonly errorFields?: ReadonlySet<string> | undefined
@@ -39,7 +51,9 @@ export function hasDeclaredLength(
   return declared === undefined || BODILESS.has(status) || Number(declared) === bodyLength
 }
 
-/** Adds the fields of outer layers. Written out in full: a spread is slow in V8, and each response needs it. */
+/**
+ * Adds the fields of outer layers. Written out in full: a spread is slow in V8, and each response needs it.
+ */
 export function withOuter(
   { status, fields, before, appended, mixed, errorFields, bodyLength, form, final }: ResponseHead,
   outer: HeaderFields,

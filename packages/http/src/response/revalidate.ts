@@ -10,7 +10,10 @@ const RETENTION = 3_600_000
 /** Fields of a 304 that do not update the stored response (RFC 9111 section 3.2). */
 const NOT_UPDATED = ['content-length', 'content-range', 'transfer-encoding']
 
-/** The request fields that revalidate a stored response (RFC 9111 section 4.3.1); none where it has no validators. */
+/**
+ * The request fields that revalidate a stored response (RFC 9111 section 4.3.1); none where it has
+ * no validators.
+ */
 export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Record<string, string>> {
   const { etag, 'last-modified': modified } = fields
   if (status !== 200) return {}
@@ -20,7 +23,10 @@ export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Rec
   }
 }
 
-/** True if a 304 with this head confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
+/**
+ * True if a 304 with this head confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it
+ * has one, must match; a strong one exactly.
+ */
 export function confirms({ fields }: ResponseHead, stored: RecordedResponse): boolean {
   const [named] = linesOf(fields, 'etag')
   const [known] = linesOf(stored.fields, 'etag')
@@ -28,8 +34,9 @@ export function confirms({ fields }: ResponseHead, stored: RecordedResponse): bo
 }
 
 /**
- * The head of the stored response, updated by the fields of a 304 (RFC 9111 section 4.3.4). Without a `Date` in the 304 it is dated now. What inner layers
- * removed from the 304 stays removed, except fields of a content: a 304 has none.
+ * The head of the stored response, updated by the fields of a 304 (RFC 9111 section 4.3.4). Without a `Date`
+ * in the 304 it is dated now. What inner layers removed from the 304 stays removed, except fields of a
+ * content: a 304 has none.
  */
 export function freshened(head: ResponseHead, stored: RecordedResponse): ResponseHead {
   const { before, appended = {} } = head
@@ -58,8 +65,8 @@ export function freshened(head: ResponseHead, stored: RecordedResponse): Respons
 }
 
 /**
- * For a response that can be revalidated: the window for which the engine keeps it, and how long after its commit it may be served. The engine
- * knows the first limit only.
+ * For a response that can be revalidated: the window for which the engine keeps it, and how long after its
+ * commit it may be served. The engine knows the first limit only.
  */
 export function retained(
   { status, fields }: RecordedResponse,

@@ -23,7 +23,9 @@ export function varyNames(fields: HeaderFields): readonly string[] {
   return [...new Set(names.map((name) => name.trim().toLowerCase()))].filter((name) => name !== '').toSorted()
 }
 
-/** Why a response with this `Vary` goes to its own client only; undefined where its variants may be stored. */
+/**
+ * Why a response with this `Vary` goes to its own client only; undefined where its variants may be stored.
+ */
 export function varyForbids(names: readonly string[], allowed: readonly string[]): 'vary' | 'vary-star' | undefined {
   // A member that is no field name says nothing about which requests may have the response.
   if (names.some((name) => name.includes('*') || !FIELD_NAME.test(name))) return 'vary-star'
@@ -64,7 +66,10 @@ export function mergeVary(outer: string | undefined, stored: string | undefined)
   return [outer, ...missing.map((name) => name.trim())].join(', ')
 }
 
-/** Counts the variants that this process has written for each URL: a field with many values must not fill the store. */
+/**
+ * Counts the variants that this process has written for each URL: a field with many values must not fill
+ * the store.
+ */
 export class VariantCount {
   readonly #records: BoundedMap<string, Set<string>>
 

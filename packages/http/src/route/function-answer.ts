@@ -11,8 +11,9 @@ export interface AnswerRule<T> extends OptionRule<T> {
 const ANSWERS_NOW = 'await in a middleware or hook before the cache, keep the result on the request, and return that'
 
 /**
- * Asks one function among the options. An answer that is not accepted caches nothing, for as long as the function stays as it is: the first one is told, as a
- * warning, and so is the first error. No request fails by it.
+ * Asks one function among the options. An answer that is not accepted caches nothing, for as long as the
+ * function stays as it is: the first one is told, as a warning, and so is the first error. No request fails
+ * by it.
  */
 export class FunctionAnswer<T> {
   readonly #name: string

@@ -7,7 +7,10 @@ import { perCache } from './per-cache.ts'
 /** The number of URLs whose variants a process counts, at least. */
 const RECORDS_KEPT = 10_000
 
-/** The state that the HTTP layer keeps with a cache: all adapters of the process, and all views of the cache, share it. */
+/**
+ * The state that the HTTP layer keeps with a cache: all adapters of the process, and all views of the cache,
+ * share it.
+ */
 interface HttpState {
   /** The async context of the set-up: a refresh must not run in the context of the client that caused it. */
   readonly scope: AsyncResource
@@ -32,7 +35,8 @@ const stateOf = perCache<HttpState>('http-state/1', () => ({
 const declarationsOf = perCache('declarations/1', () => ({ count: 0 }))
 
 /**
- * Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places.
+ * Numbers a place that caches, in the order of declaration: it is the same in every process that declares the
+ * same places.
  *
  * @example
  * import { compileRoute, httpCache, nextDeclaration } from '@cattlegrid/http'
@@ -59,7 +63,8 @@ const cacheRule = rule.object<Cache>('a cache made by createCache()', 'with', 'g
  * import { httpCache } from '@cattlegrid/http'
  *
  * const http = httpCache(cache)
- * @throws InvalidOptionError for anything but a cache, and for a cache that is closed: every request would bypass it.
+ * @throws InvalidOptionError for anything but a cache, and for a cache that is closed: every request would
+ * bypass it.
  */
 export function httpCache(cache: Cache): HttpCache {
   checkValue('cache', cache, cacheRule)

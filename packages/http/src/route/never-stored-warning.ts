@@ -1,9 +1,15 @@
 import type { Judgement, Unstorable } from '../response/storable.ts'
 
-/** So many responses in a row are not stored before it is told: a route that stores most of its responses may have one that sets a cookie. */
+/**
+ * So many responses in a row are not stored before it is told: a route that stores most of its responses may
+ * have one that sets a cookie.
+ */
 const TELLING = 3
 
-/** What keeps every response of a route from being stored, where the route's `ttl` says that they are meant to be. */
+/**
+ * What keeps every response of a route from being stored, where the route's `ttl` says that they are meant
+ * to be.
+ */
 const CURES: { readonly [W in Unstorable]?: string } = {
   'set-cookie':
     'they set a cookie. Set it on other routes, or only where it changes (sessions: saveUninitialized: false, rolling: false); or leave it out of what is stored: unsafeStripSetCookie',

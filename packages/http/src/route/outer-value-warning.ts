@@ -1,4 +1,7 @@
-/** Warns once that the responses of a route are not stored because its handler puts what a layer outside has set into a text of its own. */
+/**
+ * Warns once that the responses of a route are not stored because its handler puts what a layer outside has
+ * set into a text of its own.
+ */
 export class OuterValueWarning {
   #given = false
 

@@ -2,20 +2,25 @@ import { channel } from 'node:diagnostics_channel'
 
 const rejections = channel('cattlegrid:refresh-rejected')
 
-/** A refresh whose response was not stored, as published to `cattlegrid:refresh-rejected` of `node:diagnostics_channel`. */
+/**
+ * A refresh whose response was not stored, as published to `cattlegrid:refresh-rejected` of
+ * `node:diagnostics_channel`.
+ */
 export interface RefreshRejection {
   /** Path and query, without unkeyed parameters. */
   readonly target: string
   /** The status of the response; undefined: there is none. */
   readonly status: number | undefined
   /**
-   * Why the response cannot be stored, as a detail of `Cache-Status`. `unreached`: a layer outside the cache answered, such as a login. `key`: the
-   * subrequest had another key than the request that caused it.
+   * Why the response cannot be stored, as a detail of `Cache-Status`. `unreached`: a layer outside the cache
+   * answered, such as a login. `key`: the subrequest had another key than the request that caused it.
    */
   readonly why: string
 }
 
-/** How a route's stale responses are refreshed: by subrequests, or inline, by the next client's own request. */
+/**
+ * How a route's stale responses are refreshed: by subrequests, or inline, by the next client's own request.
+ */
 export class RefreshMode {
   #inline: boolean
   /** The status of the latest refresh, if that came to no handler of the route. */
@@ -35,8 +40,9 @@ export class RefreshMode {
   }
 
   /**
-   * Publishes the rejection. The route's refreshes are inline from then on if each later subrequest would be rejected, too: after one by `key`, and after two
-   * that came to no handler of the route, with one status and no other refresh between them.
+   * Publishes the rejection. The route's refreshes are inline from then on if each later subrequest would be
+   * rejected, too: after one by `key`, and after two that came to no handler of the route, with one status
+   * and no other refresh between them.
    */
   onRejection(rejection: RefreshRejection): void {
     if (rejections.hasSubscribers) rejections.publish(rejection)

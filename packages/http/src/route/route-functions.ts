@@ -6,8 +6,8 @@ import type { KeyOptions } from './options.ts'
 import type { ParsedRoute } from './route-rules.ts'
 
 /**
- * The functions among a route's options. None of them throws: where the user's function throws, or returns what is not accepted, each takes the answer that
- * caches nothing, and tells it once.
+ * The functions among a route's options. None of them throws: where the user's function throws, or returns
+ * what is not accepted, each takes the answer that caches nothing, and tells it once.
  */
 export interface RouteFunctions<Req, Res> {
   /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
@@ -16,7 +16,10 @@ export interface RouteFunctions<Req, Res> {
   tags(request: Req, response: Res): unknown
   enabled(request: Req): boolean
   skip(request: Req): boolean
-  /** undefined: the key has no such part; null: the function failed, or returned no string, and the request has no key. */
+  /**
+   * undefined: the key has no such part; null: the function failed, or returned no string, and the request
+   * has no key.
+   */
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
   /** True if `onError` sends the response. */

@@ -1,6 +1,7 @@
 /**
- * Warns once that a response is not stored because its route has no `ttl`; that of `createCache` does not count for responses. A route without one stores what
- * declares its own freshness, and so would never store anything where no response does.
+ * Warns once that a response is not stored because its route has no `ttl`; that of `createCache` does not
+ * count for responses. A route without one stores what declares its own freshness, and so would never store
+ * anything where no response does.
  */
 export class UnusedTtlWarning {
   readonly #ofCache: number | undefined
@@ -12,7 +13,10 @@ export class UnusedTtlWarning {
     this.#ofCache = ofCache
   }
 
-  /** Call it when a response is not stored because it declares no freshness. `pattern`: the path of its route, undefined for the app as a whole. */
+  /**
+   * Call it when a response is not stored because it declares no freshness. `pattern`: the path of its route,
+   * undefined for the app as a whole.
+   */
   give(pattern: string | undefined): void {
     if (this.#given || pattern === undefined) return
     this.#given = true

@@ -13,11 +13,13 @@ const loggerRule = rule.object<Logger>('a logger with info, warn and error', 'in
 const DEFAULT_EVERY = 10_000
 
 /**
- * Writes a line for each event of a cache that a person should see: the store is away or answers again, a load failed, a lease was lost, a value is not stored.
- * Each line has `cache`, the cache's `name`, and `event`. Warnings of the cache, which otherwise go to the process, are written, too.
+ * Writes a line for each event of a cache that a person should see: the store is away or answers again, a
+ * load failed, a lease was lost, a value is not stored. Each line has `cache`, the cache's `name`, and
+ * `event`. Warnings of the cache, which otherwise go to the process, are written, too.
  *
  * @returns a function that stops it.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a logger without `info`, `warn` and `error`.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a logger without
+ * `info`, `warn` and `error`.
  * @example
  * import { logEvents } from '@cattlegrid/metrics/logs'
  * import { pino } from 'pino'

@@ -5,7 +5,9 @@ import type { Logger } from './options.ts'
 export interface LogLine {
   readonly level: keyof Logger
   readonly message: string
-  /** Fields with few values: with the event they are the kind of the line, of which one is written at a time. */
+  /**
+   * Fields with few values: with the event they are the kind of the line, of which one is written at a time.
+   */
   readonly about?: Readonly<Record<string, string | undefined>>
   readonly more?: object
   readonly error?: unknown

@@ -9,13 +9,17 @@ export interface Logger {
 
 /** Options of `logEvents`. */
 export interface LogOptions {
-  /** At most one line of a kind is written in this time. The next one has the number of those left out, as `suppressed`. Default: `'10s'`. */
+  /**
+   * At most one line of a kind is written in this time. The next one has the number of those left out, as
+   * `suppressed`. Default: `'10s'`.
+   */
   readonly every?: Duration | undefined
   /** Puts the key into each line, as `key`. A key may hold personal data. Default: false. */
   readonly keys?: boolean | undefined
   /**
-   * Puts each error whole into its line, as `err`. Messages and members of errors may hold a value, a request, SQL or a password.
-   * Default: false, a line has the names and the codes of the error and of its causes, as `error`.
+   * Puts each error whole into its line, as `err`. Messages and members of errors may hold a value, a
+   * request, SQL or a password. Default: false, a line has the names and the codes of the error and of its
+   * causes, as `error`.
    */
   readonly errors?: boolean | undefined
 }

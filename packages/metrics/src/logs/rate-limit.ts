@@ -8,7 +8,10 @@ export class RateLimit {
     this.#every = every
   }
 
-  /** How many lines of this kind were left out since the last one; undefined if this one is left out, too. `now` in ms. */
+  /**
+   * How many lines of this kind were left out since the last one; undefined if this one is left out, too.
+   * `now` in ms.
+   */
   admit(kind: string, now: number): number | undefined {
     const last = this.#kinds.get(kind)
     if (last !== undefined && now < last.until) {

@@ -100,7 +100,9 @@ export class CacheSpans {
     for (const span of this.#waits.get(flight) ?? []) span.addLink({ context: load.span.spanContext() })
   }
 
-  /** Ends the span of the load, at the moment at which its loader had ended: the store's answer came later. */
+  /**
+   * Ends the span of the load, at the moment at which its loader had ended: the store's answer came later.
+   */
   outcome({ flight, outcome, took }: CacheEvent<'outcome'>): void {
     const load = this.#loads.get(flight)
     if (load === undefined) return

@@ -16,15 +16,20 @@ interface Observed {
   readonly stop: () => void
 }
 
-/** The caches of each meter by name, of whichever copy of this package; `all` stands for the global meter, of which each call gets another object. */
+/**
+ * The caches of each meter by name, of whichever copy of this package; `all` stands for the global meter, of
+ * which each call gets another object.
+ */
 const observed = processWide('observed-caches/2', () => ({ all: {}, of: new WeakMap<object, Map<string, Observed>>() }))
 
 /**
- * Makes the metrics of a cache as OpenTelemetry instruments: those of `prometheusMetrics`, under the names that an exporter to Prometheus turns into the same
- * ones, such as `cattlegrid.loads`. Every measurement has the attribute `cache`. Set the global meter provider before, or give a meter.
+ * Makes the metrics of a cache as OpenTelemetry instruments: those of `prometheusMetrics`, under the names
+ * that an exporter to Prometheus turns into the same ones, such as `cattlegrid.loads`. Every measurement has
+ * the attribute `cache`. Set the global meter provider before, or give a meter.
  *
  * @returns a function that stops it.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache with the same name.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache
+ * with the same name.
  * @example
  * import { openTelemetryMetrics } from '@cattlegrid/metrics/opentelemetry'
  *
@@ -53,7 +58,11 @@ export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetric
   return own.stop
 }
 
-/** The caches of a meter. One of this name that is closed gives the name up. @throws InvalidOptionError when an open one has it. */
+/**
+ * The caches of a meter. One of this name that is closed gives the name up.
+ *
+ * @throws InvalidOptionError when an open one has it.
+ */
 function cachesOf(meter: object, name: string): Map<string, Observed> {
   const caches = observed.of.get(meter) ?? new Map<string, Observed>()
   observed.of.set(meter, caches)

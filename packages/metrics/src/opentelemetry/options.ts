@@ -2,7 +2,10 @@ import type { Meter, Tracer } from '@opentelemetry/api'
 
 /** Options of `openTelemetryMetrics`. */
 export interface OpenTelemetryMetricsOptions {
-  /** The meter that makes the instruments. Default: that of the global meter provider, with the name `@cattlegrid/metrics`. */
+  /**
+   * The meter that makes the instruments. Default: that of the global meter provider, with the name
+   * `@cattlegrid/metrics`.
+   */
   readonly meter?: Meter | undefined
   /** Counts the requests of cached routes, too, from the channel `cattlegrid:http`. Default: true. */
   readonly http?: boolean | undefined
@@ -10,7 +13,10 @@ export interface OpenTelemetryMetricsOptions {
 
 /** Options of `openTelemetryTraces`. */
 export interface OpenTelemetryTracesOptions {
-  /** The tracer that makes the spans. Default: that of the global tracer provider, with the name `@cattlegrid/metrics`. */
+  /**
+   * The tracer that makes the spans. Default: that of the global tracer provider, with the name
+   * `@cattlegrid/metrics`.
+   */
   readonly tracer?: Tracer | undefined
   /** Makes a span for each hit, which costs several times what the hit does. Default: false. */
   readonly hits?: boolean | undefined

@@ -12,9 +12,11 @@ const rules = {
 } satisfies OptionRules<OpenTelemetryTracesOptions>
 
 /**
- * Makes spans of what a cache does: `cattlegrid.lookup` for each call that finds nothing to be served at once, a child of the caller's active span, and below it
- * `cattlegrid.load`, `cattlegrid.commit`, and `cattlegrid.wait`. The wait of a call that joined another one's load links to that load's span. The load of another
- * process is not linked. What a loader does is no child of the load's span: it runs in the context of its caller.
+ * Makes spans of what a cache does: `cattlegrid.lookup` for each call that finds nothing to be served at
+ * once, a child of the caller's active span, and below it `cattlegrid.load`, `cattlegrid.commit`, and
+ * `cattlegrid.wait`. The wait of a call that joined another one's load links to that load's span. The load of
+ * another process is not linked. What a loader does is no child of the load's span: it runs in the context of
+ * its caller.
  *
  * @returns a function that stops it; spans that are still open end.
  * @throws InvalidOptionError for an option that is unknown or has an invalid value.

@@ -25,7 +25,11 @@ export class Families {
     return this.#registry.getSingleMetric(metrics.lookups.name) !== undefined
   }
 
-  /** A closed cache gives its name up. @throws InvalidOptionError when the registry has an open cache of that name. */
+  /**
+   * A closed cache gives its name up.
+   *
+   * @throws InvalidOptionError when the registry has an open cache of that name.
+   */
   requireFree(name: string): void {
     const known = this.#observations.get(name)
     if (known?.cache.closed === false) throw nameTaken('prometheusMetrics', name, 'registry')

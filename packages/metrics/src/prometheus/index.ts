@@ -17,11 +17,13 @@ const rules = {
 const familiesOf = processWide('metric-families/1', () => new WeakMap<Registry, Families>())
 
 /**
- * Adds the metrics of a cache to a registry of `prom-client`. Every metric has the label `cache`, with the cache's `name`; no label ever holds a key or a URL. Several
- * caches may share a registry. Hits are counted by the cache itself, and read when the metrics are: a hit costs nothing more.
+ * Adds the metrics of a cache to a registry of `prom-client`. Every metric has the label `cache`, with the
+ * cache's `name`; no label ever holds a key or a URL. Several caches may share a registry. Hits are counted
+ * by the cache itself, and read when the metrics are: a hit costs nothing more.
  *
  * @returns a function that takes the cache out again; its histograms stay as they are.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache with the same name.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second open cache
+ * with the same name.
  * @example
  * import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
  * import { register } from 'prom-client'

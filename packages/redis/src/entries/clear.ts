@@ -6,7 +6,8 @@ import type { RedisKeys } from '../redis-keys.ts'
 const KEYS_PER_SCAN = '1000'
 
 /**
- * Removes a namespace's leases, then its entries, and returns the number of entries removed. With a single pass, an old value could survive:
+ * Removes a namespace's leases, then its entries, and returns the number of entries removed. With a single
+ * pass, an old value could survive:
  *
  * 1. the scan passes the entry's place: no entry yet      2. the leader commits; its lease is still there
  * 3. the scan reaches the lease and removes it            4. an entry remains whose load began before the clear

@@ -43,8 +43,9 @@ function codecMismatch({ codecId }: RecordHead, { id }: Codec): TypeError {
 }
 
 /**
- * An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of day is involved. A longer time to live than the
- * entry can have means that the server's clock was set back: all of its windows are left. One without an end was not set by the library: it is stale.
+ * An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of
+ * day is involved. A longer time to live than the entry can have means that the server's clock was set back:
+ * all of its windows are left. One without an end was not set by the library: it is stale.
  */
 export function expiryOf(head: RecordHead, left: number, sentAt: number): Expiry {
   const { keepFor, staleFor } = head

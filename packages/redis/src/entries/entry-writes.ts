@@ -8,7 +8,10 @@ import { type EncodedRecord, NO_FENCE } from './record.ts'
 /** How long the caller of a put waits. */
 export type PutLimits = Pick<PutTerms, 'within' | 'isAbandoned'>
 
-/** The writes and invalidations that need no lease. A write and a key invalidation void the lease that is held. */
+/**
+ * The writes and invalidations that need no lease. A write and a key invalidation void the lease that
+ * is held.
+ */
 export class EntryWrites {
   readonly #parts: StepParts
   readonly #tags: TagSequence
@@ -56,8 +59,8 @@ export class EntryWrites {
   }
 
   /**
-   * No script reaches both the tags and the entry of a cluster. So the tags come first, and the entry only if this process has not written or
-   * invalidated the key meanwhile, and if the caller still waits:
+   * No script reaches both the tags and the entry of a cluster. So the tags come first, and the entry only if
+   * this process has not written or invalidated the key meanwhile, and if the caller still waits:
    *
    * 1. A puts: the tags get their numbers     2. A deletes the key: done     3. without this check, A would write the entry
    */
@@ -70,7 +73,10 @@ export class EntryWrites {
     return 'kind' in record ? record : await this.#write(key, record, terms)
   }
 
-  /** Once a later step of this process on the key was sent, the script is not sent again, such as to a server that did not know it. */
+  /**
+   * Once a later step of this process on the key was sent, the script is not sent again, such as to a server
+   * that did not know it.
+   */
   async #write(key: string, record: EncodedRecord, terms: PutTerms): Promise<Put> {
     const { scripts, runtime } = this.#parts
     const version = await scripts.put(key, runtime.token(), record, terms)

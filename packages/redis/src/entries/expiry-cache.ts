@@ -7,7 +7,9 @@ const TRUSTED_FOR = 1_000
 /** Once that many are remembered, one of this many new keys is admitted. */
 const ADMIT_ONE_IN = 16
 
-/** When one version of an entry was committed and until when it is fresh, on this process's monotonic clock. */
+/**
+ * When one version of an entry was committed and until when it is fresh, on this process's monotonic clock.
+ */
 export interface Expiry {
   readonly committedAt: number
   readonly freshUntil: number
@@ -21,16 +23,17 @@ export interface KnownExpiry<E> {
 }
 
 /**
- * Remembers the expiry of recently read versions, so that a hit sends GET without PTTL: the bytes carry their version, and the expiry of that
- * version is known. An expiry describes one version, not what is stored at the key now, and no step of this library extends it. So an
- * invalidation, a lost notice or a broken channel cannot make it wrong:
+ * Remembers the expiry of recently read versions, so that a hit sends GET without PTTL: the bytes carry their
+ * version, and the expiry of that version is known. An expiry describes one version, not what is stored at
+ * the key now, and no step of this library extends it. So an invalidation, a lost notice or a broken channel
+ * cannot make it wrong:
  *
  * - the entry was deleted or replaced: the next GET returns nothing, or another version;
  * - the entry was explicitly expired: its version has a mark, and is not the remembered one;
  * - the key changed between the read and the remembering: the remembered version is no longer stored.
  *
- * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an operator may shorten a time to live with
- * EXPIRE.
+ * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an
+ * operator may shorten a time to live with EXPIRE.
  */
 export class ExpiryCache<E extends Expiry = Expiry> {
   readonly #maxKeys: number
@@ -53,10 +56,12 @@ export class ExpiryCache<E extends Expiry = Expiry> {
   }
 
   /**
-   * Remembers what Redis answered to a read sent at `askedAt`. `known` is what `get` returned before. An entry that is not fresh is not
-   * remembered: it will soon be replaced. The check uses `askedAt`, because the reader's coarse clock may lag.
+   * Remembers what Redis answered to a read sent at `askedAt`. `known` is what `get` returned before. An
+   * entry that is not fresh is not remembered: it will soon be replaced. The check uses `askedAt`, because
+   * the reader's coarse clock may lag.
    *
-   * Where there are many keys, few new ones are admitted: with more keys than places, each would be dropped before its next read.
+   * Where there are many keys, few new ones are admitted: with more keys than places, each would be dropped
+   * before its next read.
    */
   remember(key: string, known: KnownExpiry<E> | undefined, expiry: E, askedAt: number): void {
     const until = Math.min(expiry.freshUntil, askedAt + TRUSTED_FOR)

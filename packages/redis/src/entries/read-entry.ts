@@ -57,12 +57,16 @@ export class EntryReader {
     this.#parts = parts
   }
 
-  /** Sends GET alone when the expiry is remembered, else PTTL and GET. Not an async function: that would cost each hit one more promise. */
+  /**
+   * Sends GET alone when the expiry is remembered, else PTTL and GET. Not an async function: that would cost
+   * each hit one more promise.
+   */
   read(key: string, codec: Codec): Promise<Read> {
     const name = this.#parts.redisKeys.entry(key)
     const known = this.#expiries.get(key)
     const request = new ReadRequest(key, name, codec, known)
-    // The coarse clock may lag; that is harmless, because the caller judges freshness by the expiry in the result.
+    // The coarse clock may lag; that is harmless, because the caller judges freshness by the expiry in
+    // the result.
     if (known === undefined || this.#parts.runtime.coarseNow() >= known.trustedUntil)
       return this.#readWithExpiry(request)
     // Taken now: `known` may hold another expiry when the reply arrives.
@@ -72,7 +76,10 @@ export class EntryReader {
       .then((reply) => this.#useKnownExpiry(request, expiry, reply), this.#failed)
   }
 
-  /** Forgets the expiry of a key that has changed: a GET alone would return another version, and the key would have to be read again. */
+  /**
+   * Forgets the expiry of a key that has changed: a GET alone would return another version, and the key would
+   * have to be read again.
+   */
   forget(key: string): void {
     this.#expiries.forget(key)
   }
@@ -119,7 +126,10 @@ export class EntryReader {
     return decodeEntry(bytes, expiry, codec)
   }
 
-  /** Ends the effect of a clock that was set back, once: unless it is written, the entry has all of its windows left at each read. Never extends the life of an entry. */
+  /**
+   * Ends the effect of a clock that was set back, once: unless it is written, the entry has all of its
+   * windows left at each read. Never extends the life of an entry.
+   */
   #shorten(name: string, longest: number): void {
     this.#parts.link.send(name, ['PEXPIRE', name, String(longest), 'LT'], 'text').catch(this.#failed)
   }
@@ -138,7 +148,10 @@ export class EntryReader {
     }
   }
 
-  /** Whole ms, rounded down: V8 stores a fraction as a separate heap object, which every hit would have to dereference. */
+  /**
+   * Whole ms, rounded down: V8 stores a fraction as a separate heap object, which every hit would have to
+   * dereference.
+   */
   #wholeNow(): number {
     return Math.floor(this.#parts.runtime.now())
   }
@@ -152,7 +165,8 @@ export class EntryReader {
 }
 
 /**
- * Sends PTTL before GET, in one write. In the opposite order, the old body could get the time to live of a new entry:
+ * Sends PTTL before GET, in one write. In the opposite order, the old body could get the time to live of a
+ * new entry:
  *
  * 1. A reads the bytes: the old body           2. B commits a new body, fresh for its whole ttl
  * 3. A reads the time to live: that of B's     4. A would serve the old body as fresh
@@ -171,7 +185,10 @@ function bufferOf(reply: unknown): Buffer | undefined {
   return reply instanceof Uint8Array ? Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength) : undefined
 }
 
-/** True if the time to live and the bytes cannot belong to one entry: another process wrote between the two commands. */
+/**
+ * True if the time to live and the bytes cannot belong to one entry: another process wrote between the
+ * two commands.
+ */
 function isMixed({ left, bytes, head }: FetchedEntry): boolean {
   return bytes !== undefined && (left === -2 || left > (head?.keepFor ?? Infinity))
 }

@@ -2,8 +2,8 @@ import { LONGEST_TTL, LONGEST_WINDOW, type Windows } from '@cattlegrid/core/exte
 import { escapeKey, unescapeKey } from '../redis-keys.ts'
 
 /**
- * The head of an entry's record in Redis; numbers are big-endian. Bytes 0–39 never change their meaning, because the scripts of every version read
- * them. The rest depends on the format version in byte 1.
+ * The head of an entry's record in Redis; numbers are big-endian. Bytes 0–39 never change their meaning,
+ * because the scripts of every version read them. The rest depends on the format version in byte 1.
  *
  *      0 magic C5        1 format version           2 flags, none yet
  *      4 time to keep, ms (6 bytes)                10 the longer stale window, ms (6 bytes); explicitly expired: the time to keep
@@ -42,7 +42,10 @@ export const VERSION_END = 40
 
 /** A version with the mark of an explicit expiry begins with this letter, or a later one. */
 const FIRST_MARK = 'p'
-/** What a put sends in place of the version, which its script writes. The first versions of this library also left it in every explicitly expired entry. */
+/**
+ * What a put sends in place of the version, which its script writes. The first versions of this library also
+ * left it in every explicitly expired entry.
+ */
 export const NO_FENCE: string = '0'.repeat(16)
 
 const MAGIC = 0xc5
@@ -50,7 +53,10 @@ const FORMAT = 1
 const TAGS_START = 53
 const MOST_TAGS = 2 ** 16 - 1
 
-/** Whole ms, at least 1: Redis refuses a fraction in the middle of a script, and deletes a key with a time to live of 0. */
+/**
+ * Whole ms, at least 1: Redis refuses a fraction in the middle of a script, and deletes a key with a time to
+ * live of 0.
+ */
 export function wholeMs(duration: number, longest: number = LONGEST_TTL): number {
   return Math.max(1, Math.min(Math.round(duration), longest))
 }
@@ -137,7 +143,8 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   const version = versionIn(bytes)
   return {
     keepFor: bytes.readUIntBE(4, 6),
-    // Not bytes 10-15: in an explicitly expired entry, those are for the readers of version 0.x, which do not know the mark.
+    // Not bytes 10-15: in an explicitly expired entry, those are for the readers of version 0.x, which do not
+    // know the mark.
     staleFor: Math.max(staleWhileRevalidate, staleIfError),
     loadTime: bytes.readUInt32BE(16),
     staleWhileRevalidate,

@@ -29,7 +29,10 @@ interface GrantedLease extends Lease {
   readonly version: Version
   /** The tag sequence before the load began; 0 when it is unknown: then a load that names tags is refused. */
   readonly tagSeq: number
-  /** When the lease ends unless it is renewed, on this process's clock: distinguishes an expired lease from a voided one. */
+  /**
+   * When the lease ends unless it is renewed, on this process's clock: distinguishes an expired lease from a
+   * voided one.
+   */
   endsAt: number
   /** The duration that was requested last, ms. */
   duration: number
@@ -61,8 +64,9 @@ export class LeaseSteps {
     const answer = await steps.run(async (): Promise<Acquire> => {
       // In front: the acquire must not wait for a lease that this process has stopped using.
       const released = pending.sendOf(key)
-      // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids its result, though it names its tags only at
-      // its end. Not in the script of the acquire: one address may hide many slots, and a script cannot use keys of two.
+      // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on
+      // voids its result, though it names its tags only at its end. Not in the script of the acquire: one
+      // address may hide many slots, and a script cannot use keys of two.
       const sequence = tags.read()
       const granted = await scripts.acquire(key, token, request)
       // This process may hold it: waiting would be in vain.
@@ -83,7 +87,8 @@ export class LeaseSteps {
       }
       return { kind: 'lead', lease }
     })
-    // Redis may have executed the acquire, or may still do so. No load of this process may use that lease, so it is released.
+    // Redis may have executed the acquire, or may still do so. No load of this process may use that lease, so
+    // it is released.
     if (answer.kind === 'away' && mayBeExecuted(answer.cause)) {
       const { duration, within = duration } = request
       // Twice: the server's time is an estimate.

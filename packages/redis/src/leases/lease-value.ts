@@ -10,12 +10,16 @@ import { wholeMs } from '../entries/record.ts'
 //   'U' '1' shared or '0'  life                                                                           uncacheable
 //   'H' life                                                                                              held off
 //
-// Life, 15 digits: the longest time to live that the value can have, ms. With more left, the server's clock was set back, and the value counts as ended.
-// A smaller step than CORRECTION changes nothing. The values of earlier versions have no life.
+// Life, 15 digits: the longest time to live that the value can have, ms. With more left, the server's clock
+// was set back, and the value counts as ended. A smaller step than CORRECTION changes nothing. The values of
+// earlier versions have no life.
 
 /** The correction of a clock that ends no state, ms; the scripts have it, too. */
 const CORRECTION = 1000
-/** How long the count of failures outlives its cooldown, ms: a key that is asked for once a minute must still back off. */
+/**
+ * How long the count of failures outlives its cooldown, ms: a key that is asked for once a minute must still
+ * back off.
+ */
 const SHORTEST_SURVIVAL = 60_000
 const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
@@ -80,7 +84,10 @@ function digits(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }
 
-/** The process that holds a lease, by its value, with the end of its token as events name it; undefined for the lease of a version that does not name it. */
+/**
+ * The process that holds a lease, by its value, with the end of its token as events name it; undefined for
+ * the lease of a version that does not name it.
+ */
 export function holderOf(value: string): LeaseHolder | undefined {
   const [, token = '', pid, host = ''] = /^L(.{22})[+-]\d{20}(?:\d{15})?(\d{1,10}) (.{1,64})$/s.exec(value) ?? []
   return pid === undefined ? undefined : { lease: token.slice(-8), pid: Number(pid), host }

@@ -4,7 +4,10 @@ import type { StepParts } from '../lua/scripts.ts'
 
 /** The time between two attempts, ms. */
 const RETRY_INTERVAL = 100
-/** Number of releases that are sent at once. Each answer lets another one follow, so a server that refuses them all gets no more. */
+/**
+ * Number of releases that are sent at once. Each answer lets another one follow, so a server that refuses
+ * them all gets no more.
+ */
 const SENT_AT_ONCE = 16
 /** The time between two attempts to release a lease that Redis does not know yet, ms. */
 const UNKNOWN_INTERVAL = 500
@@ -37,9 +40,11 @@ export interface UnconfirmedLease {
 }
 
 /**
- * The releases of leases that this process no longer uses, and whose end Redis has not confirmed: it refused or did not answer the commit, the
- * release or the acquire. Each is sent again until Redis answers it, whatever it answers, or until the lease has ended by itself. That is harmless
- * when the commit was executed: its token is gone. After an acquire, the answer that there is no such lease ends nothing: the acquire may be executed yet.
+ * The releases of leases that this process no longer uses, and whose end Redis has not confirmed: it refused
+ * or did not answer the commit, the release or the acquire. Each is sent again until Redis answers it,
+ * whatever it answers, or until the lease has ended by itself. That is harmless when the commit was executed:
+ * its token is gone. After an acquire, the answer that there is no such lease ends nothing: the acquire may
+ * be executed yet.
  */
 export class PendingReleases {
   readonly #parts: StepParts
@@ -76,8 +81,9 @@ export class PendingReleases {
   }
 
   /**
-   * Sends the pending releases of a key that is about to be acquired: on the connection of that acquire, so Redis executes them before it.
-   * Resolves to true when Redis has answered them all. Returns undefined when there are none.
+   * Sends the pending releases of a key that is about to be acquired: on the connection of that acquire, so
+   * Redis executes them before it. Resolves to true when Redis has answered them all. Returns undefined when
+   * there are none.
    */
   sendOf(key: string): Promise<boolean> | undefined {
     const ofKey = this.#pending.get(key)

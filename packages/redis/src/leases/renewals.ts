@@ -10,7 +10,10 @@ interface Renewal extends HeldLease {
 /** The most leases that one script renews: it blocks Redis for less than a millisecond. */
 const MOST_AT_ONCE = 256
 
-/** Renews the leases that fall due together by one script: a batch of many keys has as many leases, and a command for each would not keep pace with them. */
+/**
+ * Renews the leases that fall due together by one script: a batch of many keys has as many leases, and a
+ * command for each would not keep pace with them.
+ */
 export class Renewals {
   readonly #parts: StepParts
   /** On a cluster each lease is in another slot, so each has its own script. */
@@ -30,7 +33,8 @@ export class Renewals {
       if (due !== undefined) due.push(renewal)
       else {
         this.#due.set(duration, [renewal])
-        // Timers that are due together run one after the other, each with its microtasks: the next timer is behind them.
+        // Timers that are due together run one after the other, each with its microtasks: the next timer is
+        // behind them.
         this.#parts.runtime.schedule(() => this.#sendDue(duration), 0)
       }
     })

@@ -8,7 +8,10 @@ export class ClientLink implements Link {
   readonly #client: Client
   readonly #isUsers: boolean
 
-  /** `isUsers`: not a client that the store has made. Its duplicates may connect while it cannot, or is closed. */
+  /**
+   * `isUsers`: not a client that the store has made. Its duplicates may connect while it cannot, or
+   * is closed.
+   */
   constructor(client: Client, isUsers: boolean = false) {
     this.#client = client
     this.#isUsers = isUsers

@@ -3,7 +3,10 @@ import type { ConnectionStatus } from './connection-status.ts'
 /** A word of a command. */
 export type RedisArgument = string | Buffer
 
-/** How bulk replies are returned: as strings, or as bytes, because a string would lose those that are not UTF-8. */
+/**
+ * How bulk replies are returned: as strings, or as bytes, because a string would lose those that are
+ * not UTF-8.
+ */
 export type ReplyForm = 'text' | 'bytes'
 
 /** Sends commands to one server. */
@@ -27,7 +30,10 @@ export interface Client extends Server {
 export interface ConnectableClient extends Client {
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
-  /** Subscribes to a sharded channel, whose messages reach only the node of its slot. Every call names the same listener. */
+  /**
+   * Subscribes to a sharded channel, whose messages reach only the node of its slot. Every call names the
+   * same listener.
+   */
   subscribeSharded(channel: string, listener: (message: string) => void): Promise<unknown>
   /** Waits for the replies to commands already sent. */
   close(): Promise<unknown>
@@ -37,8 +43,8 @@ export interface ConnectableClient extends Client {
 }
 
 /**
- * `connect`: the handshake begins. `end`: the client does not connect again. `moved`: the server has ended the subscription to a sharded channel; the channel
- * is the argument, unless the client does not tell it.
+ * `connect`: the handshake begins. `end`: the client does not connect again. `moved`: the server has ended
+ * the subscription to a sharded channel; the channel is the argument, unless the client does not tell it.
  */
 export type ClientEvent = 'connect' | 'ready' | 'error' | 'reconnecting' | 'end' | 'moved'
 

@@ -18,7 +18,9 @@ export interface ClusterClient {
   masters(): readonly ClusterMaster[]
   /** undefined: as far as the client knows, no master serves the slot. */
   masterOf(slot: number): ClusterMaster | undefined
-  /** Connects to a master that is not ready, or searches for one where none is known: a later step finds it. */
+  /**
+   * Connects to a master that is not ready, or searches for one where none is known: a later step finds it.
+   */
   connectTo(master: ClusterMaster | undefined): void
   /** Sends a command to the master of the key, and follows redirections. */
   sendRedirected(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
@@ -27,8 +29,9 @@ export interface ClusterClient {
 }
 
 /**
- * A link to a cluster. It sends each command directly to the client of the slot's master. That costs half of what the cluster object costs and keeps
- * two commands in one write. When a slot has moved, the cluster object follows the redirection.
+ * A link to a cluster. It sends each command directly to the client of the slot's master. That costs half of
+ * what the cluster object costs and keeps two commands in one write. When a slot has moved, the cluster
+ * object follows the redirection.
  */
 export class ClusterLink implements Link {
   readonly nodes: LinkNodes = {
@@ -118,7 +121,10 @@ export class ClusterLink implements Link {
     )
   }
 
-  /** Sends commands through the cluster object, one after the other: each may be redirected, so two at once could be executed in the wrong order. */
+  /**
+   * Sends commands through the cluster object, one after the other: each may be redirected, so two at once
+   * could be executed in the wrong order.
+   */
   #follow(key: string): Server {
     let last: Promise<unknown> = Promise.resolve()
     return {

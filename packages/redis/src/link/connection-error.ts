@@ -35,14 +35,18 @@ export function cureOf(error: unknown): string {
   )
 }
 
-/** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
+/**
+ * True for an error that the server replied with: it begins with a code such as READONLY. The errors of a
+ * client do not.
+ */
 export function isErrorReply(error: unknown): error is Error {
   return error instanceof Error && /^[A-Z]{2,} /.test(error.message)
 }
 
 /**
- * An error of a client as it may leave the store: without the arguments of the command that failed, which may be a password or a cached value (ioredis
- * attaches the command, and the server names the arguments of one that it does not know), and with the server's code as its `code`, which logs show.
+ * An error of a client as it may leave the store: without the arguments of the command that failed, which may
+ * be a password or a cached value (ioredis attaches the command, and the server names the arguments of one
+ * that it does not know), and with the server's code as its `code`, which logs show.
  */
 export function toldError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
@@ -58,7 +62,9 @@ export function toldError(error: unknown): unknown {
   })
 }
 
-/** The `code` of an error; of one that the server replied with, the code in its message, such as WRONGPASS. */
+/**
+ * The `code` of an error; of one that the server replied with, the code in its message, such as WRONGPASS.
+ */
 export function codeOf(error: unknown): string | undefined {
   return givenCode(error) ?? (isErrorReply(error) ? error.message.split(' ', 1)[0] : undefined)
 }

@@ -63,7 +63,10 @@ export class ConnectionStatus {
     this.#error = error
   }
 
-  /** Follows a user's client. Its `error` event stays unhandled where the user does not handle it. Returns a function that ends this. */
+  /**
+   * Follows a user's client. Its `error` event stays unhandled where the user does not handle it. Returns a
+   * function that ends this.
+   */
   follow(client: Emitter, { ready, isOne, stands }: FollowedEvents): () => void {
     const check = (): void => void (stands() && this.ready())
     const failed = (error: unknown): void => (isOne || isNoCluster(error) ? this.failed(error) : this.note(error))

@@ -1,13 +1,19 @@
 import { isErrorReply } from './connection-error.ts'
 
-/** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
+/**
+ * Recognises commands that Redis denies to its user, or does not know under their name, and reports each of
+ * them once.
+ */
 export class DeniedCommands {
   readonly #reported = new Set<string>()
   readonly #warn: (message: string) => void
   readonly #isOneServer: boolean
   readonly #keyPattern: string
 
-  /** `isOneServer`: the store's client follows no redirection of a cluster. `keyPattern`: matches every key of the store, in the words of an ACL. */
+  /**
+   * `isOneServer`: the store's client follows no redirection of a cluster. `keyPattern`: matches every key of
+   * the store, in the words of an ACL.
+   */
   constructor(warn: (message: string) => void, isOneServer: boolean, keyPattern: string) {
     this.#warn = warn
     this.#isOneServer = isOneServer
@@ -66,7 +72,10 @@ export class DeniedCommands {
   }
 }
 
-/** Returns the name of the command that the server denies or does not know, in lower case; undefined for any other error. */
+/**
+ * Returns the name of the command that the server denies or does not know, in lower case; undefined for any
+ * other error.
+ */
 export function deniedCommand(error: unknown, source?: string): string | undefined {
   if (!isErrorReply(error)) return undefined
   const { message } = error
@@ -79,7 +88,10 @@ export function deniedCommand(error: unknown, source?: string): string | undefin
   return called?.[1]?.toLowerCase()
 }
 
-/** True where the server knows a command, but not the form in which the store sends it: no version from 7 on answers so. Before 5, scripts that read the time may not write. */
+/**
+ * True where the server knows a command, but not the form in which the store sends it: no version from 7 on
+ * answers so. Before 5, scripts that read the time may not write.
+ */
 function isUnknownForm(message: string): boolean {
   return /^ERR .*(?:wrong number of arg|syntax error|after non.?deterministic commands)/is.test(message)
 }

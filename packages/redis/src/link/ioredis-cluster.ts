@@ -36,10 +36,16 @@ export interface IoRedisCluster {
 
 /** How often it looks for a new topology, ms: by default, ioredis looks for one only after a redirection. */
 const TOPOLOGY_INTERVAL = 5000
-/** How long a new connection waits for all masters, ms: one that is frozen must not keep the others from serving. */
+/**
+ * How long a new connection waits for all masters, ms: one that is frozen must not keep the others
+ * from serving.
+ */
 const FIRST_CONNECTIONS = 1000
 
-/** A cluster of ioredis or iovalkey, by a client with the settings of the user's, which is connected as long as the user's is open. */
+/**
+ * A cluster of ioredis or iovalkey, by a client with the settings of the user's, which is connected as long
+ * as the user's is open.
+ */
 export class OwnIoRedisCluster implements ClusterClient {
   readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<MadeCluster>
@@ -97,7 +103,8 @@ function duplicateCluster(source: IoRedisCluster): IoRedisCluster {
     keyPrefix: '',
     scaleReads: 'master',
     slotsRefreshInterval: TOPOLOGY_INTERVAL,
-    // A command that is tried again later would be executed at an unknown time. A redirection is followed at once.
+    // A command that is tried again later would be executed at an unknown time. A redirection is followed
+    // at once.
     maxRedirections: 5,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -162,7 +169,10 @@ class MadeCluster implements Connectable {
     return callIoRedis(this.#cluster, args, form)
   }
 
-  /** Connects to the masters, too: ioredis connects to a node when the cluster object sends it a command, and the store sends to the nodes themselves. */
+  /**
+   * Connects to the masters, too: ioredis connects to a node when the cluster object sends it a command, and
+   * the store sends to the nodes themselves.
+   */
   async connect(): Promise<void> {
     await this.#cluster.connect()
     const waiting = this.#knownMasters().filter(({ node }) => node.status === 'wait')

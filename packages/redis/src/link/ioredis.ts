@@ -11,7 +11,10 @@ import { ConnectionStatus } from './connection-status.ts'
 import { OwnClient } from './own-client.ts'
 import { type Emitter, listen, unlisten } from './shared-listeners.ts'
 
-/** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
+/**
+ * The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the
+ * store uses.
+ */
 export interface IoRedis {
   /** `wait`, `connecting`, `connect`, `ready`, `close`, `reconnecting` or `end`. */
   readonly status: string
@@ -31,9 +34,10 @@ export interface IoRedis {
 }
 
 /**
- * The settings of a client that the store makes from the user's. By default, ioredis sends unanswered commands once more after it has reconnected, at an
- * unknown later time: an entry that was deleted meanwhile would be written again. A prefix, numbers as text or a timer per command would change what the
- * store sends or gets.
+ * The settings of a client that the store makes from the user's. By default, ioredis sends unanswered
+ * commands once more after it has reconnected, at an unknown later time: an entry that was deleted meanwhile
+ * would be written again. A prefix, numbers as text or a timer per command would change what the store sends
+ * or gets.
  */
 export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
   lazyConnect: true,
@@ -107,7 +111,10 @@ export class IoRedisClient implements ConnectableClient {
     return this.#client.subscribe(channel)
   }
 
-  /** Older versions take the reply for that of any other command: they return it as it is, and no message would arrive. */
+  /**
+   * Older versions take the reply for that of any other command: they return it as it is, and no message
+   * would arrive.
+   */
   async subscribeSharded(channel: string, listener: (message: string) => void): Promise<unknown> {
     if (!this.#listensToShards) this.#client.on('smessage', (_channel, message) => listener(String(message)))
     this.#listensToShards = true
@@ -169,8 +176,8 @@ export function unrefOnConnect(client: IoRedis): IoRedis {
 }
 
 /**
- * Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. `warn` is called once if
- * it cannot connect, although the user's has.
+ * Makes a client with the settings of the user's, which is connected as long as the user's is open.
+ * `maxSilence`: as `OwnClientSetup`. `warn` is called once if it cannot connect, although the user's has.
  */
 export function ownIoRedis(
   source: IoRedis,
@@ -200,8 +207,8 @@ interface Suspendable {
 }
 
 /**
- * Opens the store's own connection whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive.
- * Returns a function that parts the two.
+ * Opens the store's own connection whenever the user's client connects, and suspends it when that has ended:
+ * only the user's client may keep the process alive. Returns a function that parts the two.
  */
 export function openWith(source: Emitter & { readonly status: string }, own: Suspendable): () => void {
   if (source.status !== 'wait' && source.status !== 'end') own.open()

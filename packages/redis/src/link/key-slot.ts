@@ -8,7 +8,10 @@ const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** The slot of a key with a non-empty hash tag, by the Redis Cluster specification: the CRC16 (XMODEM) of the text in the first braces, modulo 16384. */
+/**
+ * The slot of a key with a non-empty hash tag, by the Redis Cluster specification: the CRC16 (XMODEM) of the
+ * text in the first braces, modulo 16384.
+ */
 export function keySlot(key: string): number {
   const bytes = Buffer.from(key.slice(key.indexOf('{') + 1, key.indexOf('}')), 'utf8')
   let crc = 0

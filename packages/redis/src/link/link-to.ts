@@ -21,7 +21,10 @@ export interface OpenLink {
   readonly close: () => Promise<void>
 }
 
-/** The link to a user's client. `maxSilence`: how long the server may answer nothing before a connection that the store has made is replaced, ms. */
+/**
+ * The link to a user's client. `maxSilence`: how long the server may answer nothing before a connection that
+ * the store has made is replaced, ms.
+ */
 export function linkTo(
   client: AnyRedisClient,
   runtime: Runtime,
@@ -52,7 +55,10 @@ export function linkTo(
   return { link: new ClientLink(used, true), close }
 }
 
-/** Warns if the first connection fails. `isReady`: true where the user's own is ready although the store's is not, which is told otherwise. */
+/**
+ * Warns if the first connection fails. `isReady`: true where the user's own is ready although the store's is
+ * not, which is told otherwise.
+ */
 function warnUnlessConnected(
   status: ConnectionStatus,
   warn: (message: string) => void,

@@ -3,7 +3,10 @@ import type { RedisArgument, ConnectableClient, ReplyForm, Server } from './clie
 import { codeOf, reasonOf, toldError } from './connection-error.ts'
 import type { ConnectionStatus } from './connection-status.ts'
 
-/** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
+/**
+ * The error of a step that certainly had no effect in Redis: for example, because its server is
+ * not connected.
+ */
 export class NotExecutedError extends Error {
   readonly code: string | undefined
 
@@ -33,7 +36,10 @@ export interface LinkNodes {
   addressOf(name: string): string
   /** The master at an address; undefined once the cluster has none there. */
   masterAt(address: string): Server | undefined
-  /** A client of the master at an address, not yet connected; undefined while the cluster is not connected to that master. The caller destroys it. */
+  /**
+   * A client of the master at an address, not yet connected; undefined while the cluster is not connected to
+   * that master. The caller destroys it.
+   */
   subscriberAt(address: string): ConnectableClient | undefined
 }
 
@@ -41,8 +47,8 @@ export interface LinkNodes {
 export const UNASSIGNED = 'unassigned'
 
 /**
- * Hides what the user's client is connected to: one server, a cluster, or the master that Sentinel names. It reads from masters only: a
- * replica may lag behind an acknowledged invalidation.
+ * Hides what the user's client is connected to: one server, a cluster, or the master that Sentinel names. It
+ * reads from masters only: a replica may lag behind an acknowledged invalidation.
  */
 export interface Link {
   /** False while the user's client is not told to connect, or is closed. */
@@ -51,9 +57,15 @@ export interface Link {
   readonly isReady: boolean
   /** Whether the connection has stood, and why it does not. */
   readonly status: ConnectionStatus
-  /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
+  /**
+   * Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot
+   * has just moved.
+   */
   send(key: string, args: readonly RedisArgument[], form: ReplyForm): Promise<unknown>
-  /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
+  /**
+   * Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask`
+   * may be called twice.
+   */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
   /** The nodes over which the keys are spread: a script cannot use any two keys. Undefined for one server. */
   readonly nodes: LinkNodes | undefined
@@ -61,6 +73,9 @@ export interface Link {
   masters(): readonly Server[]
   /** Returns undefined while no server is available. */
   subscriberConnection(): SubscriberConnection | undefined
-  /** Calls `listener` once, when `subscriberConnection` may return a connection: now or later. Returns a function that cancels this. */
+  /**
+   * Calls `listener` once, when `subscriberConnection` may return a connection: now or later. Returns a
+   * function that cancels this.
+   */
   whenSubscribable(listener: () => void): () => void
 }

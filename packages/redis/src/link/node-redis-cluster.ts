@@ -61,7 +61,10 @@ export class NodeRedisCluster implements ClusterClient {
     return node && this.#master(node)
   }
 
-  /** With `minimizeConnections` a node has no client at first. node-redis searches for a new topology by itself. */
+  /**
+   * With `minimizeConnections` a node has no client at first. node-redis searches for a new topology
+   * by itself.
+   */
   connectTo(master: ClusterMaster | undefined): void {
     const node = this.#cluster.masters.find(({ address }) => address === master?.address)
     if (node !== undefined && node.client === undefined) void this.#connect(node)

@@ -36,8 +36,9 @@ export interface RedisClient {
 /** node-redis' number for the type of bulk replies: the code of `$`. */
 const BLOB_STRING = 36
 
-// Every command overrides the client's own options: a timer per command costs more than the command and does not stop one that was
-// sent, `asap` would reverse the order of two commands, and a type mapping would change the replies.
+// Every command overrides the client's own options: a timer per command costs more than the command and does
+// not stop one that was sent, `asap` would reverse the order of two commands, and a type mapping would change
+// the replies.
 const asWritten = { asap: false, timeout: undefined } as const
 
 /** The options of a command, by the form of its reply. */
@@ -55,12 +56,16 @@ export class NodeRedisClient implements ConnectableClient {
   readonly #client: RedisClient
   readonly #sender: Pick<RedisClient, 'sendCommand'>
 
-  /** `status`: that of a user's client, which is followed. The store follows the clients that it makes by itself. */
+  /**
+   * `status`: that of a user's client, which is followed. The store follows the clients that it makes
+   * by itself.
+   */
   constructor(client: RedisClient, status: ConnectionStatus = new ConnectionStatus()) {
     this.#client = client
     this.status = status
-    // The options still come with each command, because `redis` 5 drops the type mapping of `withCommandOptions`. `redis` 6 merges the two sets of options
-    // at each command; that is several times faster when the client has the same ones.
+    // The options still come with each command, because `redis` 5 drops the type mapping of
+    // `withCommandOptions`. `redis` 6 merges the two sets of options at each command; that is several times
+    // faster when the client has the same ones.
     this.#sender = client.withCommandOptions?.(SEND_OPTIONS.text) ?? client
   }
 
@@ -117,7 +122,10 @@ export class NodeRedisClient implements ConnectableClient {
   }
 }
 
-/** Makes a client that always reconnects, queues nothing while it is disconnected, and has no timer per command. */
+/**
+ * Makes a client that always reconnects, queues nothing while it is disconnected, and has no timer
+ * per command.
+ */
 export function makeNodeRedis(
   createClient: (options: object) => RedisClient,
   url: string,

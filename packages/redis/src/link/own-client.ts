@@ -14,11 +14,17 @@ export interface OwnClientSetup {
   /** Makes a duplicate. Default: of the present client. */
   readonly duplicate?: (() => ConnectableClient) | undefined
   readonly onClose?: (() => void) | undefined
-  /** Called while no connection was ready yet, with what fails and the number of connections begun, until it returns true: it has been reported. */
+  /**
+   * Called while no connection was ready yet, with what fails and the number of connections begun, until it
+   * returns true: it has been reported.
+   */
   onUnreachable?: ((error: unknown, attempts: number) => boolean) | undefined
 }
 
-/** A client of one server that the store makes and connects, and replaces when it ends or its server falls silent. */
+/**
+ * A client of one server that the store makes and connects, and replaces when it ends or its server
+ * falls silent.
+ */
 export class OwnClient implements Client {
   readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<ConnectableClient>

@@ -36,7 +36,8 @@ export function atMost(runtime: Runtime, time: number, promise: Promise<unknown>
 }
 
 /**
- * Keeps a client connected while it is open: makes a new one when the last has ended, unless none can be made. Its timers do not keep the process alive.
+ * Keeps a client connected while it is open: makes a new one when the last has ended, unless none can be
+ * made. Its timers do not keep the process alive.
  */
 export class OwnConnection<C extends Connectable> {
   readonly #setup: OwnConnectionSetup<C>
@@ -66,8 +67,8 @@ export class OwnConnection<C extends Connectable> {
   }
 
   /**
-   * Rejects the unanswered commands: whether they were executed is unknown. A new client takes over, because one that is destroyed during its
-   * handshake and connected again would keep both connections.
+   * Rejects the unanswered commands: whether they were executed is unknown. A new client takes over, because
+   * one that is destroyed during its handshake and connected again would keep both connections.
    */
   replace(): void {
     if (!this.#isOpen) return
@@ -81,7 +82,10 @@ export class OwnConnection<C extends Connectable> {
     this.#drop()
   }
 
-  /** Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay the exit of the process. */
+  /**
+   * Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay
+   * the exit of the process.
+   */
   async close(): Promise<void> {
     this.#isOpen = false
     const client = this.#client

@@ -34,7 +34,11 @@ export function ownUrlClient(
   return own
 }
 
-/** By the first of `redis`, `ioredis` and `iovalkey` that is installed; not yet connected. @throws MissingPackageError when none is. */
+/**
+ * By the first of `redis`, `ioredis` and `iovalkey` that is installed; not yet connected.
+ *
+ * @throws MissingPackageError when none is.
+ */
 async function makeClient(url: string, runtime: Runtime): Promise<ConnectableClient> {
   const ofIoRedis = (Made: new (url: string, options: object) => IoRedis): ConnectableClient =>
     new IoRedisClient(new Made(url, { ...OWN_SETTINGS, connectTimeout: CONNECT_TIMEOUT }))

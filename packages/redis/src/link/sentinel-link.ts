@@ -42,7 +42,10 @@ export class SentinelLink implements Link {
     return this.#sentinel.isOpen
   }
 
-  /** Without a master, the Sentinel object would queue a command and query the sentinels in a loop without a delay. */
+  /**
+   * Without a master, the Sentinel object would queue a command and query the sentinels in a loop without
+   * a delay.
+   */
   get isReady(): boolean {
     return this.#sentinel.isReady && this.#sentinel.getMasterNode() !== undefined
   }
@@ -104,8 +107,9 @@ export class SentinelLink implements Link {
 }
 
 /**
- * True if a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for each burst of commands, and that is
- * not atomic: with one connection a burst is several times slower; with more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
+ * True if a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for
+ * each burst of commands, and that is not atomic: with one connection a burst is several times slower; with
+ * more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
  */
 export function reservesConnection(sentinel: RedisSentinel): boolean {
   const options = optionsOf(sentinel)
@@ -113,8 +117,9 @@ export function reservesConnection(sentinel: RedisSentinel): boolean {
 }
 
 /**
- * The options that the user passed to `createSentinel`. The object passes them only to the constructor of its duplicate, so this function replaces
- * that constructor on a derived object. Returns undefined with `redis` 5, which has no `duplicate`, or if a later node-redis duplicates differently.
+ * The options that the user passed to `createSentinel`. The object passes them only to the constructor of its
+ * duplicate, so this function replaces that constructor on a derived object. Returns undefined with `redis`
+ * 5, which has no `duplicate`, or if a later node-redis duplicates differently.
  */
 function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
   let options: SentinelOptions | undefined

@@ -18,8 +18,8 @@ const EVENT = 'event'
 const shared = new WeakMap<Emitter, Map<string | symbol, Shared>>()
 
 /**
- * Adds a listener to an event of a client. All stores on one client share one listener of each event, because Node takes the eleventh for a leak. Returns a
- * function that removes the listener.
+ * Adds a listener to an event of a client. All stores on one client share one listener of each event, because
+ * Node takes the eleventh for a leak. Returns a function that removes the listener.
  */
 export function listen(client: Emitter, event: string | symbol, listener: Listener): () => void {
   const events = shared.get(client) ?? new Map<string | symbol, Shared>()

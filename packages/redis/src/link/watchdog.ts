@@ -1,18 +1,24 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer, Runtime } from '@cattlegrid/core/extend'
 
-/** The number of checks without an answer before it reconnects. More than one: after a suspension, the process must first read what has arrived. */
+/**
+ * The number of checks without an answer before it reconnects. More than one: after a suspension, the process
+ * must first read what has arrived.
+ */
 const CHECKS = 3
 
 /**
- * Watches a connection. A peer that has vanished looks like one that is busy; only time tells them apart. So when commands are pending and
- * none was answered for `maxSilence` ms, the watchdog calls `reconnect`.
+ * Watches a connection. A peer that has vanished looks like one that is busy; only time tells them apart. So
+ * when commands are pending and none was answered for `maxSilence` ms, the watchdog calls `reconnect`.
  */
 export class Watchdog {
   readonly #runtime: Runtime
   readonly #pause: number
   readonly #reconnect: () => void
-  /** Runs the timers outside the async context of a request: a timer keeps the context in which it is created, and each one creates the next. */
+  /**
+   * Runs the timers outside the async context of a request: a timer keeps the context in which it is created,
+   * and each one creates the next.
+   */
   readonly #scope = new AsyncResource('cattlegrid')
   #pending = 0
   #silentChecks = 0

@@ -5,7 +5,10 @@ import { NodeRedisClient, type RedisClient } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** A user's client of node-redis as the store uses it, and what ends that. `maxSilence`: as of `WatchedClient`; false: it is not watched. */
+/**
+ * A user's client of node-redis as the store uses it, and what ends that. `maxSilence`: as of
+ * `WatchedClient`; false: it is not watched.
+ */
 export function userClient(
   client: RedisClient,
   runtime: Runtime,
@@ -25,8 +28,9 @@ export function userClient(
 }
 
 /**
- * A user's client of node-redis, and a connection with the same settings that takes its place while the server answers nothing over it. A client whose peer
- * vanished silently stays ready for as long as something is written to it: its `pingInterval` has no deadline, and each write restarts its `socketTimeout`.
+ * A user's client of node-redis, and a connection with the same settings that takes its place while the
+ * server answers nothing over it. A client whose peer vanished silently stays ready for as long as something
+ * is written to it: its `pingInterval` has no deadline, and each write restarts its `socketTimeout`.
  */
 class WatchedClient implements Client {
   readonly #client: ConnectableClient

@@ -17,9 +17,10 @@ export function script(source: string): Script {
 }
 
 /**
- * Runs a script by its hash, or by its source on a server that does not know it (a restart or a promotion empties the script cache) or that denies EVALSHA.
- * `onDenied` gets that denial, if the source ran. Returns undefined, without an effect, if the script would have to be sent again, and `maySendAgain` returns false: steps that
- * were sent meanwhile have overtaken it.
+ * Runs a script by its hash, or by its source on a server that does not know it (a restart or a promotion
+ * empties the script cache) or that denies EVALSHA. `onDenied` gets that denial, if the source ran. Returns
+ * undefined, without an effect, if the script would have to be sent again, and `maySendAgain` returns false:
+ * steps that were sent meanwhile have overtaken it.
  */
 export async function runScript(
   link: Link,

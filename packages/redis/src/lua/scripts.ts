@@ -18,9 +18,9 @@ import { runScript, type Script, script, type ScriptKeys } from './run-script.ts
 import type { ServerClocks, TimedReply, TimedTerms } from './server-clock.ts'
 import { luaSources } from './sources.generated.ts'
 
-/** The longest record passed as a script argument, bytes. A longer one costs more to copy in Lua than an extra SET and RENAME. */
+/** The longest record passed as a script argument, bytes. A longer one costs more than SET and RENAME. */
 const LONGEST_ARGUMENT = 2048
-/** The time to live of a temporary key, ms. The commit follows at once; only a crashed process leaves the key behind. */
+/** The time to live of a temporary key, ms. Only a crashed process leaves one behind. */
 const TEMPORARY_LIFE = '10000'
 /** The first part of the reply of a script whose latest moment was over. */
 const TOO_LATE = 7
@@ -54,7 +54,7 @@ export interface NumberedTags {
 
 /** The terms of a put. */
 export interface PutTerms extends TimedTerms {
-  /** Returns false once a later step of this process on the key was sent: the script is then not sent again. */
+  /** False once a later step of this process on the key was sent: the script is not sent again. */
   readonly maySendAgain: () => boolean
   readonly tags?: NumberedTags | undefined
 }
@@ -80,8 +80,8 @@ export interface StepParts {
 export type Rejection = 'gone' | 'taken'
 
 /**
- * Calls the Lua scripts, one for each atomic step. No other code knows their KEYS, ARGV and replies. The methods reject with the error of Redis or
- * the client; the step runner turns it into `away`.
+ * Calls the Lua scripts, one for each atomic step. No other code knows their KEYS, ARGV and replies. The
+ * methods reject with the error of Redis or the client; the step runner turns it into `away`.
  */
 export class Scripts {
   readonly #parts: Omit<StepParts, 'scripts' | 'steps'>
@@ -138,8 +138,9 @@ export class Scripts {
   }
 
   /**
-   * Returns the version that the script wrote; `NO_VERSION`, if it would have to be sent again, and `maySendAgain` returns false. With `tags`, it writes
-   * the tag sequence into the record and numbers the tags, which must be on the same server.
+   * Returns the version that the script wrote; `NO_VERSION`, if it would have to be sent again, and
+   * `maySendAgain` returns false. With `tags`, it writes the tag sequence into the record and numbers the
+   * tags, which must be on the same server.
    */
   async put(key: string, token: string, { bytes, keepFor }: EncodedRecord, terms: PutTerms): Promise<string> {
     const { maySendAgain, tags } = terms
@@ -167,7 +168,7 @@ export class Scripts {
   async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {
     const { value, duration } = encodeKeyState(ending)
     const lease = this.#parts.redisKeys.lease(key)
-    // One key, if possible: while a slot moves, a script with two keys fails whose keys are on different nodes.
+    // One key, if possible: while a slot moves, a script fails whose keys are on different nodes.
     const keys: ScriptKeys = ending.kind === 'uncacheable' ? [lease, this.#parts.redisKeys.entry(key)] : [lease]
     const channels = [this.#parts.redisKeys.channel, keyMessage('released', key), ...this.#channelsOf(key)]
     const args = [token, value, ms(duration), ...channels]
@@ -186,7 +187,10 @@ export class Scripts {
     return Number(await this.#run('invalidateTags', this.#tagKeys(tags), args))
   }
 
-  /** Returns the tag sequence and the greatest number of an invalidation of the tags. A tag without a number gets that of the sequence. */
+  /**
+   * Returns the tag sequence and the greatest number of an invalidation of the tags. A tag without a number
+   * gets that of the sequence.
+   */
   async noteTags({ tags, keepFor }: NumberedTags): Promise<{ readonly sequence: number; readonly greatest: number }> {
     const reply = (await this.#run('noteTags', this.#tagKeys(tags), [ms(keepFor)])) as readonly string[]
     const [sequence = 0, ...numbers] = reply.map(Number)
@@ -229,7 +233,7 @@ export class Scripts {
     }
   }
 
-  /** Sends a long record to a temporary key first, in the same write as the script. If that key is gone when the script runs, sends the record as an argument. */
+  /** Sends a long record to a temporary key in the same write; if that key is gone, as an argument. */
   async #write(
     key: string,
     token: string,
@@ -260,7 +264,7 @@ export class Scripts {
   }
 }
 
-/** The reply of a script that has a latest moment; `place`: where it tells the server's time, if it was executed. */
+/** The reply of a script that has a latest moment; `place`: of the server's time, if it ran. */
 function timed(reply: unknown, place: number): TimedReply<unknown> {
   const parts = Array.isArray(reply) ? (reply as readonly unknown[]) : []
   const late = parts[0] === TOO_LATE

@@ -24,19 +24,24 @@ export interface TimedTerms {
   readonly isAbandoned?: (() => boolean) | undefined
 }
 
-/** The most times that a step is sent: this process may be too busy to send it in time, and the server's clock may be set. */
+/**
+ * The most times that a step is sent: this process may be too busy to send it in time, and the server's clock
+ * may be set.
+ */
 const ATTEMPTS = 3
 /** The offsets of at most this many nodes are kept. */
 const MOST_NODES = 1000
 
 /**
- * Gives steps that no token guards a latest moment, in the time of the server that executes them: a connection that was given up may deliver them later.
+ * Gives steps that no token guards a latest moment, in the time of the server that executes them: a
+ * connection that was given up may deliver them later.
  *
  * 1. A sets X, and the network swallows the connection: rejected     2. A deletes the key over a new connection: done
  * 3. the old connection delivers: without the latest moment, X would be back
  *
- * The server's time is learned from replies. The moment that they count from is the latest possible one, so that a step is refused rather too early than too
- * late; a refusal tells the time, and the step is sent again. Before the first reply of a server, TIME is sent alone: no step is ever without its moment.
+ * The server's time is learned from replies. The moment that they count from is the latest possible one, so
+ * that a step is refused rather too early than too late; a refusal tells the time, and the step is sent
+ * again. Before the first reply of a server, TIME is sent alone: no step is ever without its moment.
  */
 export class ServerClocks {
   readonly #link: Link
@@ -50,7 +55,10 @@ export class ServerClocks {
     this.#runtime = runtime
   }
 
-  /** Runs a step with its latest moment, µs; '' for none. Rejects with an error when it came too late, and nobody waits for it any more. */
+  /**
+   * Runs a step with its latest moment, µs; '' for none. Rejects with an error when it came too late, and
+   * nobody waits for it any more.
+   */
   async run<T>(
     name: string,
     { within, isAbandoned = () => false }: TimedTerms,

@@ -18,8 +18,9 @@ export interface FleetPauseSetup {
 }
 
 /**
- * The pause of all processes of a namespace: a key whose value and time to live are the pause's length, and a notice at each change. Notices may be lost, so a
- * process reads the key whenever its subscription is connected, and when it pings. While Redis is away, it keeps what it knew until the pause's end.
+ * The pause of all processes of a namespace: a key whose value and time to live are the pause's length, and a
+ * notice at each change. Notices may be lost, so a process reads the key whenever its subscription is
+ * connected, and when it pings. While Redis is away, it keeps what it knew until the pause's end.
  */
 export class FleetPause {
   readonly #setup: FleetPauseSetup
@@ -78,7 +79,10 @@ export class FleetPause {
   }
 }
 
-/** Pauses all processes of a namespace for `duration` ms; 0 ends the pause. Returns how many subscriptions were told, of a cluster those of one node. */
+/**
+ * Pauses all processes of a namespace for `duration` ms; 0 ends the pause. Returns how many subscriptions
+ * were told, of a cluster those of one node.
+ */
 export async function pauseFleet(link: Link, { pause, channel }: RedisKeys, duration: number): Promise<number> {
   const length = String(duration)
   await link.send(pause, duration > 0 ? ['SET', pause, length, 'PX', length] : ['DEL', pause], 'text')

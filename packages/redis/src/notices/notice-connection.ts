@@ -18,7 +18,10 @@ export interface NoticeConnectionSetup {
   readonly isCurrent?: (() => boolean) | undefined
   /** Called when the server has ended the subscription to a channel, because its slot has moved. */
   readonly onMoved?: ((channel: string) => void) | undefined
-  /** Called once, when the connection can no longer be relied on: no message of its channels is sure to arrive any more. */
+  /**
+   * Called once, when the connection can no longer be relied on: no message of its channels is sure to arrive
+   * any more.
+   */
   readonly onEnd: () => void
 }
 

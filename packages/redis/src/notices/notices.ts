@@ -13,13 +13,19 @@ export interface NoticesSetup extends Omit<SubscriptionSetup, 'announce'> {
   readonly onOther: (message: string) => void
 }
 
-/** Passes the notices of the namespace to every listener of the store. The subscription starts with the first listener. */
+/**
+ * Passes the notices of the namespace to every listener of the store. The subscription starts with the
+ * first listener.
+ */
 export class Notices {
   readonly #setup: NoticesSetup
   readonly #subscription: Subscription
   readonly #sharded: ShardedNotices | undefined
   readonly #listeners = new Set<(notice: Notice) => void>()
-  /** The warnings that came before the first listener: a client may fail long before a cache is made of its store. */
+  /**
+   * The warnings that came before the first listener: a client may fail long before a cache is made of
+   * its store.
+   */
   readonly #untold: Notice[] = []
   #started = false
 

@@ -21,8 +21,8 @@ export interface SubscriptionSetup {
 }
 
 /**
- * The store's subscription to its channel, on a separate connection, so that no large reply delays a wake-up. It connects in the background; while it
- * is disconnected, followers poll.
+ * The store's subscription to its channel, on a separate connection, so that no large reply delays a wake-up.
+ * It connects in the background; while it is disconnected, followers poll.
  */
 export class Subscription {
   readonly #setup: SubscriptionSetup
@@ -44,7 +44,10 @@ export class Subscription {
     return this.#connected
   }
 
-  /** Connects once the user's client is ready: the store never contacts a server that the user's client has not connected to. */
+  /**
+   * Connects once the user's client is ready: the store never contacts a server that the user's client has
+   * not connected to.
+   */
   start(): void {
     this.#cancelStart = this.#setup.link.whenSubscribable(this.#open)
   }

@@ -3,12 +3,18 @@ import type { Link } from '../link/link.ts'
 import { serverTime } from '../lua/server-clock.ts'
 import type { RedisKeys } from '../redis-keys.ts'
 
-/** What the scripts write for a tag: the number of its last invalidation, then that of its last expiry since, if there was one. */
+/**
+ * What the scripts write for a tag: the number of its last invalidation, then that of its last expiry since,
+ * if there was one.
+ */
 const TAG_NUMBER = /^(\d{1,16})(?: (\d{1,16}))?$/
 /** The scripts do not increment a number from here on: Lua would round it. */
 const MAX_SAFE_NUMBER = 9_007_199_254_740_000
 
-/** Reads the numbers of tags. A value that is no tag number is returned as undefined: whether the tag was invalidated is then unknown. */
+/**
+ * Reads the numbers of tags. A value that is no tag number is returned as undefined: whether the tag was
+ * invalidated is then unknown.
+ */
 export async function readTagNumbers(
   link: Link,
   redisKeys: RedisKeys,
@@ -49,8 +55,9 @@ function numbersIn(reply: unknown): readonly [invalidated: number, expired?: num
 }
 
 /**
- * Reads the server's clock, and returns the moment, on this process's clock, at which the server gave a number: a number is the server's time in
- * microseconds. It is no later than now, though the server's clock may have been set back since.
+ * Reads the server's clock, and returns the moment, on this process's clock, at which the server gave a
+ * number: a number is the server's time in microseconds. It is no later than now, though the server's clock
+ * may have been set back since.
  */
 async function readClock(link: Link, key: string, runtime: Runtime): Promise<(number: number) => number> {
   const sentAt = runtime.now()

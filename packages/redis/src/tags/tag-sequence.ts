@@ -13,9 +13,11 @@ const PAUSE = 1000
 const TAG_MARGIN = 60_000
 
 /**
- * The number that every tag invalidation increments. An entry is valid while no number of its tags exceeds the sequence read before its load.
+ * The number that every tag invalidation increments. An entry is valid while no number of its tags exceeds
+ * the sequence read before its load.
  *
- * It may be on another server than the key, and that server may be silent: it must not block the loads, which need the number only if they name tags.
+ * It may be on another server than the key, and that server may be silent: it must not block the loads, which
+ * need the number only if they name tags.
  */
 export class TagSequence {
   readonly #parts: Omit<StepParts, 'steps'>
@@ -27,8 +29,8 @@ export class TagSequence {
   }
 
   /**
-   * Asks for the current number at once, and creates the sequence if it is missing. The function that it returns waits for the answer, and resolves to
-   * UNKNOWN when that does not come in time. Nothing rejects.
+   * Asks for the current number at once, and creates the sequence if it is missing. The function that it
+   * returns waits for the answer, and resolves to UNKNOWN when that does not come in time. Nothing rejects.
    */
   read(): () => Promise<number> {
     if (this.#parts.runtime.elapsed() < this.#silentUntil) return () => Promise.resolve(UNKNOWN)
@@ -56,7 +58,8 @@ export class TagSequence {
         this.#silentUntil = this.#parts.runtime.elapsed() + PAUSE
         resolve(UNKNOWN)
       }
-      // Two timers: after a suspension, a process runs due timers before it reads a reply that has already arrived.
+      // Two timers: after a suspension, a process runs due timers before it reads a reply that has
+      // already arrived.
       let cancel = half(() => {
         cancel = half(giveUp)
       })

@@ -5,7 +5,10 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '60s', staleWhileRevalidate: '5m', cacheStatus: true } as const
 
-/** Waiters share an unstored response only if their headers match its variant. Of a stored response, each variant gets its own leader. */
+/**
+ * Waiters share an unstored response only if their headers match its variant. Of a stored response, each
+ * variant gets its own leader.
+ */
 const VARYING: readonly (readonly [number, RegExp, RegExp])[] = [
   [400, /; fwd=uri-miss; detail=status$/, /; fwd=uri-miss; collapsed=\?0$/],
   [200, /; fwd=uri-miss(; stored; ttl=60)?$/, /; fwd=vary-miss; collapsed=\?0(; stored; ttl=60)?$/],

@@ -19,7 +19,10 @@ function heldBack(gate: Gate): ContractAnswer {
   return { ...stream([]), body: Readable.from(chunks(), { objectMode: false }) } as ContractAnswer
 }
 
-/** The ways in which a response can end. Each is tested as a first response, and as a failed refresh that a stale response replaces. */
+/**
+ * The ways in which a response can end. Each is tested as a first response, and as a failed refresh that a
+ * stale response replaces.
+ */
 const ENDINGS: readonly (readonly [string, () => ContractAnswer])[] = [
   ['that is stored', () => text(MOST)],
   ['that is streamed', () => stream([MOST, 'end'])],

@@ -32,7 +32,10 @@ const UNMET: readonly (readonly [string, () => ContractAnswer, Readonly<Record<s
   ['is streamed', () => stream(['one'], { etag: '"a"' }), { 'if-none-match': '"a"' }],
 ]
 
-/** RFC 9110 section 13: a leader's handler does not see its client's conditions, so the cache evaluates them on the handler's response. */
+/**
+ * RFC 9110 section 13: a leader's handler does not see its client's conditions, so the cache evaluates them
+ * on the handler's response.
+ */
 export function describeConditions({ factory, describe, test }: Contract): void {
   describe('a condition of a request that runs its own handler', () => {
     for (const [what, answer, headers] of MET) {

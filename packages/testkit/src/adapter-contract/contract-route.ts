@@ -4,13 +4,19 @@ import type { ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 
 export type ContractMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PROPFIND' | 'REPORT' | 'SEARCH' | 'QUERY'
 
-/** A route, described without any framework. A factory declares it in its framework, as a user of that framework would write it. */
+/**
+ * A route, described without any framework. A factory declares it in its framework, as a user of that
+ * framework would write it.
+ */
 export interface ContractRoute {
   /** Default: `'GET'`. The framework answers `HEAD` requests for such a path as it always does. */
   readonly method?: ContractMethod | undefined
   /** `:name` stands for one segment. */
   readonly path: string
-  /** The options of the route. Undefined means app mode: the response's own fields say whether it may be stored. */
+  /**
+   * The options of the route. Undefined means app mode: the response's own fields say whether it may
+   * be stored.
+   */
   readonly cache?: RouteOptions | undefined
   /** Runs before the cache, where the framework's authentication would run. */
   readonly before?: ((request: ContractRequest) => ContractMiddlewareResult) | undefined
@@ -31,7 +37,10 @@ export interface ContractRequest {
   readonly raw: { readonly req: IncomingMessage; readonly res: ServerResponse }
 }
 
-/** What the middleware before the cache does: it sets header fields of the response, answers 401, or wraps Node's response. */
+/**
+ * What the middleware before the cache does: it sets header fields of the response, answers 401, or wraps
+ * Node's response.
+ */
 export interface ContractMiddlewareResult {
   readonly refuse?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -58,7 +67,10 @@ export type ContractAnswer =
   | (Head & { readonly send: 'stream'; readonly body: Readable; readonly trailers?: ContractTrailers | undefined })
   /** A status and header fields, without a body. */
   | (Head & { readonly send: 'nothing' })
-  /** Written directly to Node's response, bypassing the framework, which treats what it throws as a rejection of the handler. */
+  /**
+   * Written directly to Node's response, bypassing the framework, which treats what it throws as a rejection
+   * of the handler.
+   */
   | { readonly send: 'raw'; readonly write: (response: ServerResponse) => void }
 
 export const json = (body: unknown, headers: ContractHeaders = {}, status = 200): ContractAnswer => ({

@@ -22,7 +22,10 @@ const ALONE: readonly (readonly [string, Ask])[] = [
   ['X-Method-Override', { headers: { 'x-method-override': 'DELETE' } }],
 ]
 
-/** Header fields that could change the response and are not part of the key. The cache hides them from the leader's handler. */
+/**
+ * Header fields that could change the response and are not part of the key. The cache hides them from the
+ * leader's handler.
+ */
 const HIDDEN = {
   'if-none-match': '*',
   'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT',

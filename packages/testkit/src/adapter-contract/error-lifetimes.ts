@@ -39,7 +39,10 @@ const EARLIER: readonly (readonly [string, ContractRoute['before'], (error: Erro
   ],
 ]
 
-/** In app mode, a lifetime that was declared for one response says nothing about the error that comes in its place. */
+/**
+ * In app mode, a lifetime that was declared for one response says nothing about the error that comes in
+ * its place.
+ */
 export function describeErrorLifetimes({ factory, describe, test }: Contract): void {
   describe('in app mode, the page of an error', () => {
     for (const [who, before, fail] of EARLIER)

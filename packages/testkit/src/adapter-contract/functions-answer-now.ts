@@ -5,7 +5,10 @@ import type { Contract } from './contract.ts'
 import { onStage } from './stage.ts'
 import { warningsDuring } from './warnings.ts'
 
-/** The options whose functions decide about a request before anything else happens, and what its clients get where one of them decides nothing. */
+/**
+ * The options whose functions decide about a request before anything else happens, and what its clients get
+ * where one of them decides nothing.
+ */
 const FUNCTIONS = [
   ['enabled', ['run 1', 'run 2']],
   ['skip', ['run 1', 'run 2']],

@@ -71,7 +71,10 @@ const LATE_ANSWERS: readonly (readonly [string, LateAnswer])[] = [
   ['pipes a stream', inCallback((response, met) => void openSource(met).pipe(response))],
 ]
 
-/** Whatever a handler does with its response once the cache has answered in its place has no effect, and its streams are closed. */
+/**
+ * Whatever a handler does with its response once the cache has answered in its place has no effect, and its
+ * streams are closed.
+ */
 export function describeLateAnswers({ factory, describe, test }: Contract): void {
   for (const replaced of ['a 504', 'a stale response'] as const)
     describe(`a handler in whose place the cache has answered by ${replaced}`, () => {

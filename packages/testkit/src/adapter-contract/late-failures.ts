@@ -26,7 +26,10 @@ const FAILURES: readonly (readonly [string, (response: ServerResponse) => void])
   ],
 ]
 
-/** A handler that fails after its end, or after the cache has answered in its place, takes no response from a client. */
+/**
+ * A handler that fails after its end, or after the cache has answered in its place, takes no response from
+ * a client.
+ */
 export function describeLateFailures({ factory, describe, test }: Contract): void {
   describe('a handler that fails after its end', () => {
     for (const [what, fail] of FAILURES) {

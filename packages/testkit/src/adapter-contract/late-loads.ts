@@ -19,7 +19,10 @@ function slowFor(gate: Gate): CountedHandler {
   })
 }
 
-/** A load may wait longer than the request that asked for it. That request's own handler then has no response to write to. */
+/**
+ * A load may wait longer than the request that asked for it. That request's own handler then has no response
+ * to write to.
+ */
 export function describeLateLoads({ factory, describe, test }: Contract): void {
   describe('a load that begins after its request was answered', () => {
     for (const [where, limits, options] of QUEUES)

@@ -37,7 +37,10 @@ async function observed(play: (words: readonly string[]) => Promise<void>): Prom
   }
 }
 
-/** The cache publishes an observation after it has stored the trace, which may be after the client has the response. */
+/**
+ * The cache publishes an observation after it has stored the trace, which may be after the client has
+ * the response.
+ */
 const settled = async (stage: Stage): Promise<void> => {
   await stage.runtime.advance(0)
   await new Promise(setImmediate)
@@ -53,7 +56,8 @@ function silentStore(): Store {
 
 /** In observe mode every handler runs, and the cache reports what it would have done. */
 export function describeObserving({ factory, describe, test: testAnywhere }: Contract): void {
-  // The cache reads the store while the handler runs. With a store over the network, either may be the first to end.
+  // The cache reads the store while the handler runs. With a store over the network, either may be the first
+  // to end.
   const test = (title: string, play: () => Promise<void>): void => testAnywhere(title, play, 'time')
   describe('a route that only observes', () => {
     test('obeys the max-age of a client as a route that serves, by the whole age of the response', async () => {

@@ -7,7 +7,10 @@ import { onStage } from './stage.ts'
 
 const cache = { ttl: '1m', range: true } as const
 
-/** A layer outside that replaces the whole body in `end`, as one that writes its client's name into each page, and so declares no length. */
+/**
+ * A layer outside that replaces the whole body in `end`, as one that writes its client's name into each page,
+ * and so declares no length.
+ */
 const replacing =
   (replace: (body: Buffer) => Buffer, fields: Readonly<Record<string, string>> = {}) =>
   (response: ServerResponse): void => {
@@ -30,7 +33,9 @@ const NAMED: ContractRoute['before'] = ({ headers }) => ({
 })
 const CODED: ContractRoute['before'] = () => ({ wrap: replacing(gzipSync, { 'content-encoding': 'gzip' }) })
 
-/** Conditions and ranges are answered only where the layers outside send the recorded body, or a coding of it. */
+/**
+ * Conditions and ranges are answered only where the layers outside send the recorded body, or a coding of it.
+ */
 export function describeOuterBodies({ factory, describe, test }: Contract): void {
   describe('a layer outside the cache that writes its client’s name into the body', () => {
     const page = counted(() => text('Hello NAME!'))

@@ -68,7 +68,9 @@ const ANSWERS: readonly (readonly [
   ],
 ]
 
-/** Only the handler, which knows nothing of the response that the cache sends in its place, cannot destroy it. */
+/**
+ * Only the handler, which knows nothing of the response that the cache sends in its place, cannot destroy it.
+ */
 export function describeOuterDestroy({ factory, describe, test }: Contract): void {
   describe('a layer outside', () => {
     for (const [what, prepare] of ANSWERS)

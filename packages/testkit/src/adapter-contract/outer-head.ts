@@ -4,7 +4,10 @@ import { type ContractRoute, counted, stream } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { onStage } from './stage.ts'
 
-/** A layer outside the cache that passes these fields to `writeHead`, beside those that it gets as an argument. */
+/**
+ * A layer outside the cache that passes these fields to `writeHead`, beside those that it gets as
+ * an argument.
+ */
 function passesToWriteHead(fields: Readonly<Record<string, string>>): ContractRoute['before'] {
   const wrap = (response: ServerResponse): void => {
     const writeHead = response.writeHead.bind(response)

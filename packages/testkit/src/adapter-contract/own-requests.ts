@@ -57,7 +57,10 @@ async function refreshOnce(stage: Stage, client: Ask, round: number = 1): Promis
   await stage.seen('outcome', 2 * round)
 }
 
-/** A request of the cache's own (a refresh, or the `GET` behind a `HEAD`) fills no other key than that of the run that it made. */
+/**
+ * A request of the cache's own (a refresh, or the `GET` behind a `HEAD`) fills no other key than that of the
+ * run that it made.
+ */
 export function describeOwnRequests({ factory, describe, test }: Contract): void {
   describe('a request of the cache’s own that comes to another key than its flight’s', () => {
     for (const keyed of ROUTES) {

@@ -7,7 +7,10 @@ import { createGate, onStage } from './stage.ts'
 const timingOf = ({ headers }: Received): unknown => headers['server-timing']
 const keyOf = ({ headers }: Received): string | undefined => /; key="(.+)"$/.exec(String(headers['cache-status']))?.[1]
 
-/** What a route reports of its requests beside `Cache-Status`: where the time went, and under which key the response is stored. */
+/**
+ * What a route reports of its requests beside `Cache-Status`: where the time went, and under which key the
+ * response is stored.
+ */
 export function describeReporting({ factory, describe, test }: Contract): void {
   describe('a route that reports', () => {
     test(

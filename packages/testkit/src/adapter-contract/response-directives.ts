@@ -3,7 +3,10 @@ import { counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
-/** A handler decides by `ResponseDirectives` and by response fields whether and how long its response is stored. */
+/**
+ * A handler decides by `ResponseDirectives` and by response fields whether and how long its response
+ * is stored.
+ */
 export function describeResponseDirectives({ factory, describe, test }: Contract): void {
   describe('the directives of a handler for its response', () => {
     test('noStore() keeps the response from all other clients', async () => {

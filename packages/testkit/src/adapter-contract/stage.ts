@@ -13,8 +13,8 @@ export interface AdapterServer {
 }
 
 /**
- * Starts a real server with these routes, each behind the adapter under test. The framework must trust `X-Forwarded-Proto`.
- * If the adapter throws for a route, the factory rejects with that error.
+ * Starts a real server with these routes, each behind the adapter under test. The framework must trust
+ * `X-Forwarded-Proto`. If the adapter throws for a route, the factory rejects with that error.
  */
 export type AdapterFactory = (cache: Cache, routes: readonly ContractRoute[]) => Promise<AdapterServer>
 

@@ -7,7 +7,9 @@ import { createGate, onStage, type Stage } from './stage.ts'
 /** Longer than `loadTimeout` and `waitTimeout`. */
 const LONG = 120_000
 
-/** Also lets what the cache sends meanwhile reach the client: another request takes turns of the event loop. */
+/**
+ * Also lets what the cache sends meanwhile reach the client: another request takes turns of the event loop.
+ */
 async function passTime(stage: Stage): Promise<void> {
   await stage.runtime.advance(LONG)
   await stage.ask('/nothing-here')

@@ -7,8 +7,9 @@ export interface ProcessWarning {
 }
 
 /**
- * Runs `play` and returns the warnings with this code that the process was given meanwhile. `process.on('warning')` is not used: a runner such as
- * Jest gives its tests a copy of `process`, which does not emit it.
+ * Runs `play` and returns the warnings with this code that the process was given meanwhile.
+ * `process.on('warning')` is not used: a runner such as Jest gives its tests a copy of `process`, which does
+ * not emit it.
  */
 export async function warningsDuring(code: string, play: () => Promise<void>): Promise<readonly ProcessWarning[]> {
   const warnings: ProcessWarning[] = []

@@ -47,7 +47,8 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         close(entry.staleWhileRevalidate, 10_000, 'staleWhileRevalidate')
         close(entry.staleIfError, 20_000, 'staleIfError')
         close(entry.loadTime, 42, 'load time')
-        // An entry may look older than it is by the duration of the read, so that nothing stays fresh for too long.
+        // An entry may look older than it is by the duration of the read, so that nothing stays fresh for
+        // too long.
         const earliest = before - (now() - before) - 2
         assert.ok(
           entry.committedAt >= earliest && entry.committedAt <= now(),

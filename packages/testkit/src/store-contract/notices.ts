@@ -17,13 +17,19 @@ function listen(store: Store): Watcher {
 
 const about = (notice: Notice, key: string): boolean => 'key' in notice && notice.key === key
 
-/** Enough keys for every node of a cluster to have some: notices of one node arrive in order, notices of two nodes may not. */
+/**
+ * Enough keys for every node of a cluster to have some: notices of one node arrive in order, notices of two
+ * nodes may not.
+ */
 const PROBES = 32
 
 /** Makes every probe's key new: a watcher may already have a notice of an earlier one. */
 let rounds = 0
 
-/** Waits until every watcher's store receives notices about the keys: one that subscribes by parts does so when a key is read. */
+/**
+ * Waits until every watcher's store receives notices about the keys: one that subscribes by parts does so
+ * when a key is read.
+ */
 async function subscribed(keys: readonly string[], watchers: readonly Watcher[]): Promise<void> {
   await Promise.all(watchers.flatMap(({ store }) => keys.map((key) => store.read(key, json))))
   const receives = (store: Store, key: string): boolean => store.partOf?.('entry', key).receivesNotices(key) !== false
@@ -32,7 +38,10 @@ async function subscribed(keys: readonly string[], watchers: readonly Watcher[])
     await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-/** Waits until every watcher has received the notices that were sent before this call. Polls in real time, because notices cross a network. */
+/**
+ * Waits until every watcher has received the notices that were sent before this call. Polls in real time,
+ * because notices cross a network.
+ */
 async function caughtUp({ here }: Stage, ...watchers: readonly Watcher[]): Promise<void> {
   const deadline = performance.now() + 10_000
   while (performance.now() < deadline) {

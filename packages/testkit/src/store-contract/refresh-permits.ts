@@ -11,7 +11,10 @@ function request(limits: Partial<RefreshRequest>): RefreshRequest {
   return { token, perSecond: undefined, atOnce: undefined, holdFor: LONG, ...limits }
 }
 
-/** Asks for so many permits at once, in turn from each process; returns how many were granted, and the time after which to ask again. */
+/**
+ * Asks for so many permits at once, in turn from each process; returns how many were granted, and the time
+ * after which to ask again.
+ */
 async function ask(
   [first, second = first]: readonly [Store, Store?],
   count: number,
@@ -26,7 +29,10 @@ async function ask(
   return { granted, retryAfter: Math.max(...waits) }
 }
 
-/** Asks for many at once: `burst` are granted, and on a slow machine those of the time that it took. Returns the time after which to ask again. */
+/**
+ * Asks for many at once: `burst` are granted, and on a slow machine those of the time that it took. Returns
+ * the time after which to ask again.
+ */
 async function askAtRate(
   { here, there, now }: Stage,
   count: number,

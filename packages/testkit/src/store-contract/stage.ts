@@ -14,7 +14,10 @@ import type { ContractRunner } from '../contract-runner.ts'
 
 /** An empty store for one test. */
 export interface StoreUnderTest {
-  /** Opens a connection to the same data, as another process would. A store that lives inside one process returns the same object each time. */
+  /**
+   * Opens a connection to the same data, as another process would. A store that lives inside one process
+   * returns the same object each time.
+   */
   open(): Promise<Store>
   /** Lets this much time pass, or a little more: moves a manual runtime, or waits. */
   advance(ms: number): Promise<void>
@@ -97,7 +100,10 @@ export async function missing(store: Store, key: string): Promise<void> {
   assert.equal((await readStanding(store, key)).kind, 'missing', `expected nothing at ${shown(key)}`)
 }
 
-/** Reads as the engine does: an entry with an invalidated tag counts as missing, and one with an expired tag as stale. */
+/**
+ * Reads as the engine does: an entry with an invalidated tag counts as missing, and one with an expired tag
+ * as stale.
+ */
 export async function readStanding(store: Store, key: string): Promise<Read> {
   const read = await store.read(key, json)
   if (read.kind !== 'found' || read.entry.tags.length === 0) return read

@@ -17,8 +17,8 @@ export class KeyRecord extends LruNode {
 }
 
 /**
- * The entry of a key, which is its record, too: an object of its own would add a sixth to what a small entry costs. It has all members of an entry
- * itself, so that a copy by spread has them.
+ * The entry of a key, which is its record, too: an object of its own would add a sixth to what a small entry
+ * costs. It has all members of an entry itself, so that a copy by spread has them.
  */
 export class StoredEntry extends KeyRecord implements Entry {
   readonly value: unknown
@@ -29,7 +29,10 @@ export class StoredEntry extends KeyRecord implements Entry {
   freshUntil: number
   expired: boolean
   readonly loadTime: number
-  /** Raised to the current sequence whenever the entry's tags are checked: until the sequence moves on, a hit does not check them again. */
+  /**
+   * Raised to the current sequence whenever the entry's tags are checked: until the sequence moves on, a hit
+   * does not check them again.
+   */
   tagSeq: number
   readonly size: number
   readonly version: Version

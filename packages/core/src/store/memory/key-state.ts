@@ -2,7 +2,10 @@ import type { Failure } from '../../errors.ts'
 import type { Acquire } from '../answers.ts'
 import type { AcquireRequest, Ending } from '../store.ts'
 
-/** The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off. */
+/**
+ * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a
+ * minute must still back off.
+ */
 function failureCountLifetime(cooldown: number): number {
   return Math.max(60_000, 2 * cooldown)
 }
@@ -45,7 +48,10 @@ interface HeldOffState {
   readonly until: number
 }
 
-/** The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that the caller waits. */
+/**
+ * The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that
+ * the caller waits.
+ */
 export function refusal(
   state: KeyState,
   now: number,
@@ -66,7 +72,9 @@ export function refusal(
   }
 }
 
-/** The state that an invalidation leaves behind: a hold-off until the later end of its own and one that runs. */
+/**
+ * The state that an invalidation leaves behind: a hold-off until the later end of its own and one that runs.
+ */
 export function heldOff(state: KeyState | undefined, now: number, holdOff: number): KeyMark | undefined {
   const until = Math.max(now + holdOff, state?.kind === 'held-off' ? state.until : 0)
   return until > now ? { kind: 'held-off', until } : undefined

@@ -25,8 +25,8 @@ export class Leases {
   }
 
   /**
-   * The state of the lease, where it is still its holder's: an expired one is, until another caller takes it or an invalidation voids it. A loader that
-   * blocks the event loop keeps its own lease from being renewed.
+   * The state of the lease, where it is still its holder's: an expired one is, until another caller takes it
+   * or an invalidation voids it. A loader that blocks the event loop keeps its own lease from being renewed.
    */
   held({ key, token }: Lease): LeaseState | Refused {
     const state = this.#entries.endedStateOf(key)

@@ -39,7 +39,8 @@ const rules = {
 } satisfies OptionRules<MemoryStoreOptions>
 
 /**
- * A store in the memory of this process. Values are kept as they are, not copied: treat what a hit returns as read-only.
+ * A store in the memory of this process. Values are kept as they are, not copied: treat what a hit returns
+ * as read-only.
  *
  * @example
  * import { createCache, memoryStore } from '@cattlegrid/core'
@@ -183,7 +184,10 @@ class MemoryStore implements Store {
     }
   }
 
-  /** Several caches may share one memory store, and each ends its own `watch` first: the last one that closes stops the background work. */
+  /**
+   * Several caches may share one memory store, and each ends its own `watch` first: the last one that closes
+   * stops the background work.
+   */
   close(): Promise<void> {
     if (this.#listeners.size === 0) this.#entries.stopSweep()
     return Promise.resolve()
@@ -194,7 +198,10 @@ class MemoryStore implements Store {
     if (tell) this.#notify({ kind: 'released', key })
   }
 
-  /** The size of the entry's value, in bytes: by `sizeOf`, which answers for the whole entry, or by an estimate, to which the rest of the entry is added. */
+  /**
+   * The size of the entry's value, in bytes: by `sizeOf`, which answers for the whole entry, or by an
+   * estimate, to which the rest of the entry is added.
+   */
   #measure(key: string, { value, tags }: NewEntry): number | Unkeepable {
     try {
       const size = this.#sizeOf === undefined ? heapSizeOf(value) : this.#sizeOf(value)

@@ -15,14 +15,18 @@ function invalidatedAt(sequence: number): TagNumber {
 }
 
 /**
- * The numbers of tags in a memory store. A tag that an entry carries keeps its number. The numbers of the others are bounded, because any client can invalidate
- * tags that nothing carries, such as those of URLs that nobody cached; a load that began before a forgotten one is refused.
+ * The numbers of tags in a memory store. A tag that an entry carries keeps its number. The numbers of the
+ * others are bounded, because any client can invalidate tags that nothing carries, such as those of URLs that
+ * nobody cached; a load that began before a forgotten one is refused.
  */
 export class TagTable {
   readonly #carried = new Map<string, CarriedTag>()
   readonly #others: BoundedMap<string, TagNumber>
   #sequence = 0
-  /** The number of every forgotten tag: the highest that was forgotten, so that none ever counts as still valid. */
+  /**
+   * The number of every forgotten tag: the highest that was forgotten, so that none ever counts as
+   * still valid.
+   */
   #forgotten = invalidatedAt(0)
 
   /** `capacity`: the number of tags that no entry carries and that keep their number. */
@@ -39,7 +43,10 @@ export class TagTable {
     return this.#sequence
   }
 
-  /** Gives the tags a new number, and returns it. `delete`: every load that began before is no longer good for them; `expire`: its entry is stale since `now`. */
+  /**
+   * Gives the tags a new number, and returns it. `delete`: every load that began before is no longer good for
+   * them; `expire`: its entry is stale since `now`.
+   */
   invalidate(tags: readonly string[], how: 'delete' | 'expire', now: number): number {
     this.#sequence += 1
     for (const tag of tags) {

@@ -14,12 +14,18 @@ const CARRIED_IN_FLIGHT = 128
 const PAUSE = 1
 /** The window comes down to the most steps in flight during such a period, ms. */
 const PERIOD = 100
-/** An answer is prompt if it took at most this much longer than the fastest of the burst, as a part of the time-out. */
+/**
+ * An answer is prompt if it took at most this much longer than the fastest of the burst, as a part of
+ * the time-out.
+ */
 const PROMPT = 0.3
 /** An answer is late if it took this much longer: the next ones might come after the time-out. */
 const LATE = 0.5
 
-/** The order in which waiting steps are sent: what keeps a lease, what ends one, what begins one, and a read, from which more steps follow. */
+/**
+ * The order in which waiting steps are sent: what keeps a lease, what ends one, what begins one, and a read,
+ * from which more steps follow.
+ */
 export type Lane = 'renewal' | 'ending' | 'step' | 'read'
 
 interface WaitingStep {
@@ -30,12 +36,14 @@ interface WaitingStep {
 }
 
 /**
- * Limits the steps in flight to a part of a store. The others wait for their turn; one whose turn comes after more than `patience` ms is refused, except a
- * step that keeps or ends a lease: its load has been made.
+ * Limits the steps in flight to a part of a store. The others wait for their turn; one whose turn comes after
+ * more than `patience` ms is refused, except a step that keeps or ends a lease: its load has been made.
  *
- * The limit is a window that adapts to the answers (docs/decisions/0017-window-of-the-bulkhead.md). A burst begins when a step must wait, with a small window: the last of 512 values
- * of 100 kB comes after the time-out, as if the store were silent. The window grows with each prompt answer to a step that was sent while it was full, and
- * shrinks with each late one. Where every answer takes long, because the store is far away, none is late.
+ * The limit is a window that adapts to the answers (docs/decisions/0017-window-of-the-bulkhead.md). A burst
+ * begins when a step must wait, with a small window: the last of 512 values of 100 kB comes after the
+ * time-out, as if the store were silent. The window grows with each prompt answer to a step that was sent
+ * while it was full, and shrinks with each late one. Where every answer takes long, because the store is far
+ * away, none is late.
  */
 export class Bulkhead {
   readonly #runtime: Runtime
@@ -76,7 +84,10 @@ export class Bulkhead {
     return this.#waitedAt >= moment
   }
 
-  /** Counts a step that is sent at once; false when it must `wait`. Each step that was sent ends with one `leave`. */
+  /**
+   * Counts a step that is sent at once; false when it must `wait`. Each step that was sent ends with
+   * one `leave`.
+   */
   tryEnter(): boolean {
     // The answers of another burst may be larger.
     if (this.#inFlight === 0 && this.#runtime.elapsed() - this.#calmAt > PAUSE) this.#limit = FIRST_IN_FLIGHT
@@ -122,7 +133,10 @@ export class Bulkhead {
     if (this.#inFlight > this.#peak) this.#peak = this.#inFlight
   }
 
-  /** No step waits. Callers that ask in step, each when it has its answer, make one burst after another: their window stays open. */
+  /**
+   * No step waits. Callers that ask in step, each when it has its answer, make one burst after another: their
+   * window stays open.
+   */
   #calmDown(): void {
     this.#limit = Math.min(this.#limit, CARRIED_IN_FLIGHT)
     this.#calmAt = this.#runtime.elapsed()

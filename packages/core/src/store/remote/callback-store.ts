@@ -6,8 +6,8 @@ import type { ReadTerms, Store } from '../store.ts'
 export type OnRead = (read: Read) => void
 
 /**
- * A store that hands the answer of a read to a function. Each decorator looks at every answer; a promise for each of them
- * would cost a hit more than all that they do.
+ * A store that hands the answer of a read to a function. Each decorator looks at every answer; a promise for
+ * each of them would cost a hit more than all that they do.
  */
 export interface CallbackStore extends Store {
   /** As `read`. Never throws: a problem is an answer. */
@@ -24,7 +24,10 @@ export function readFrom(store: Store, key: string, codec: Codec, onRead: OnRead
   }
 }
 
-/** A step on the way to `onRead`, which the step calls. An error of the step becomes the answer: nothing else would report it. */
+/**
+ * A step on the way to `onRead`, which the step calls. An error of the step becomes the answer: nothing else
+ * would report it.
+ */
 export function catching(onRead: OnRead, step: OnRead): OnRead {
   return (read) => {
     try {

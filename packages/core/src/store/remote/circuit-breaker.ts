@@ -5,12 +5,16 @@ import { answerOf, type Done } from '../answers.ts'
 const MOST_TIMEOUTS = 5
 /** The longest pause before the next ping while it is open, ms. */
 const PAUSE = 1000
-/** With more pings than this under way the pauses grow: a part that is silent for hours is not sent one each second. */
+/**
+ * With more pings than this under way the pauses grow: a part that is silent for hours is not sent one
+ * each second.
+ */
 const PINGS_UNDER_WAY = 10
 
 /**
- * Keeps steps from a part of the store that does not answer: each would cost its caller the whole deadline, and they would pile
- * up. While it is open it sends nothing but a ping from time to time; the first prompt answer closes it.
+ * Keeps steps from a part of the store that does not answer: each would cost its caller the whole deadline,
+ * and they would pile up. While it is open it sends nothing but a ping from time to time; the first prompt
+ * answer closes it.
  */
 export class CircuitBreaker {
   readonly #runtime: Runtime
@@ -25,7 +29,10 @@ export class CircuitBreaker {
   #open = false
   #ended = false
 
-  /** `timeout`, ms: the breaker stays closed while any step was answered within this time, as in a burst. A ping must be answered within it, too. */
+  /**
+   * `timeout`, ms: the breaker stays closed while any step was answered within this time, as in a burst. A
+   * ping must be answered within it, too.
+   */
   constructor(
     runtime: Runtime,
     timeout: number,

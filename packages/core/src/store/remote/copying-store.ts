@@ -7,9 +7,9 @@ import { ForwardingStore } from './forwarding-store.ts'
 import type { LocalCopies } from './local-copies.ts'
 
 /**
- * A store beside which this process keeps copies. A change that this process makes drops the copies as soon as the store has
- * answered, whatever the answer is: the notice may come later, or never. Nobody has seen the change before that answer, except
- * for a commit, whose value the callers have when it is sent.
+ * A store beside which this process keeps copies. A change that this process makes drops the copies as soon
+ * as the store has answered, whatever the answer is: the notice may come later, or never. Nobody has seen the
+ * change before that answer, except for a commit, whose value the callers have when it is sent.
  */
 export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
   protected readonly copies: LocalCopies

@@ -1,7 +1,10 @@
 import { type Runtime, runDetached } from '../../runtime/runtime.ts'
 import { answerIn, type Away, awayBecause } from '../answers.ts'
 
-/** A deadline passes in this number of ticks of one shared timer: a timer for every step would cost more than the step. */
+/**
+ * A deadline passes in this number of ticks of one shared timer: a timer for every step would cost more than
+ * the step.
+ */
 const TICKS = 10
 
 /** A step of the store. `isOver` returns true once its answer does not count any more. */
@@ -43,13 +46,17 @@ export interface StepTerms {
 }
 
 /**
- * Ends the wait for steps that do not answer; the steps themselves go on. Time is counted in ticks: while this process is too
- * busy to read an answer that has arrived, no tick passes, so the process's own slowness is not taken for the store's.
+ * Ends the wait for steps that do not answer; the steps themselves go on. Time is counted in ticks: while
+ * this process is too busy to read an answer that has arrived, no tick passes, so the process's own slowness
+ * is not taken for the store's.
  */
 export class Deadline {
   readonly #runtime: Runtime
   readonly #timeout: number
-  /** In no order: the last one takes the place of one that is removed. A Set would be rehashed again and again. */
+  /**
+   * In no order: the last one takes the place of one that is removed. A Set would be rehashed again
+   * and again.
+   */
   readonly #pending: PendingStep[] = []
   #ticking = false
   /** When the last ticks passed, in a ring. */
@@ -61,7 +68,10 @@ export class Deadline {
     this.#timeout = timeout
   }
 
-  /** The number of ticks since that moment, at most those of one time-out. None passes while this process is too busy, or no step is pending. */
+  /**
+   * The number of ticks since that moment, at most those of one time-out. None passes while this process is
+   * too busy, or no step is pending.
+   */
   ticksSince(moment: number): number {
     return this.#tickTimes.filter((time) => time >= moment).length
   }
@@ -84,7 +94,10 @@ export class Deadline {
     })
   }
 
-  /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
+  /**
+   * The same for a step with a callback: returns the function to give to the step. It ignores an answer that
+   * comes too late.
+   */
   withCallback<T extends { readonly kind: string }>(
     onAnswer: (answer: T | Away) => void,
     { limit = 1, spent = 0, observer }: StepTerms = {},

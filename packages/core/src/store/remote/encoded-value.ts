@@ -1,7 +1,8 @@
 import { type Codec, encodeToOwnBytes } from '../../codec/codec.ts'
 
 /**
- * A codec for one value that returns its bytes of the moment at which this was made: until the step is sent, callers that have the value may change it.
+ * A codec for one value that returns its bytes of the moment at which this was made: until the step is sent,
+ * callers that have the value may change it.
  */
 export class EncodedValue implements Codec {
   readonly id: number

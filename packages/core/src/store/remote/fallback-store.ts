@@ -22,15 +22,20 @@ import { LocalCopies, type InvalidationSnapshot } from './local-copies.ts'
 import { EncodedValue } from './encoded-value.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
-/** Called for every lease that an away store was asked for; a read reports in its answer that the store is away. */
+/**
+ * Called for every lease that an away store was asked for; a read reports in its answer that the store
+ * is away.
+ */
 export type OnAway = (key: string, away: Away) => void
 
 /**
- * Serves this process while its store is away: reads are answered from copies of what was read before, and loads take leases
- * of this process, so that a key still has one load, and a failing loader its cooldown. Nothing of it reaches the store.
+ * Serves this process while its store is away: reads are answered from copies of what was read before, and
+ * loads take leases of this process, so that a key still has one load, and a failing loader its cooldown.
+ * Nothing of it reaches the store.
  *
- * Each key for itself: only a part of the store may be away, such as one node, and an answer about another key then says
- * nothing. A copy is served only where its own key could not be read; the first answer replaces it, and ends the lease here.
+ * Each key for itself: only a part of the store may be away, such as one node, and an answer about another
+ * key then says nothing. A copy is served only where its own key could not be read; the first answer replaces
+ * it, and ends the lease here.
  */
 export function fallbackStore(
   store: CallbackStore,
@@ -41,7 +46,10 @@ export function fallbackStore(
   return new FallbackStore(store, runtime, limits, onAway)
 }
 
-/** The version that is replaced by a load whose key could not be read, or about whose key no notices arrived: no entry of the store has it. */
+/**
+ * The version that is replaced by a load whose key could not be read, or about whose key no notices arrived:
+ * no entry of the store has it.
+ */
 const UNKNOWN_VERSION: Version = 'unknown'
 
 /** What is known of a load when it begins. */
@@ -61,9 +69,15 @@ class FallbackStore extends CopyingStore {
   readonly #onAway: OnAway
   /** Each lease ends at the store that granted it. */
   readonly #grants = new WeakMap<Lease, Grant>()
-  /** The leases of running loads whose key could not be read, by key: the next answer to a read of the key ends them. */
+  /**
+   * The leases of running loads whose key could not be read, by key: the next answer to a read of the key
+   * ends them.
+   */
   readonly #awayLeases = new Map<string, Lease>()
-  /** Since then notices arrive; without them, nothing would tell that a copy has become wrong. Infinity: they do not. */
+  /**
+   * Since then notices arrive; without them, nothing would tell that a copy has become wrong. Infinity: they
+   * do not.
+   */
   #connectedAt = Infinity
   /** Until then there may be a copy of a value that this process loaded without the store. */
   #localUntil: number | undefined
@@ -145,7 +159,8 @@ class FallbackStore extends CopyingStore {
       if (notice.kind !== 'released') this.copies.onNotice(notice)
       listener(notice)
     })
-    // The ends of local leases wake their waiters; an invalidation of the local store says nothing of the remote one.
+    // The ends of local leases wake their waiters; an invalidation of the local store says nothing of the
+    // remote one.
     const unwatchLocal = this.#local.watch((notice) => {
       if (notice.kind === 'committed' || notice.kind === 'released') listener(notice)
     })
@@ -178,9 +193,10 @@ class FallbackStore extends CopyingStore {
   }
 
   /**
-   * The value that this process loaded because the store, which still answers reads, could not grant a lease or did not answer the commit: a store out of
-   * memory, a read-only replica, a slow one, a node of the tags that is silent. It is served while the store has the version that the load replaced, and if
-   * notices have reported every invalidation since the load began. The next load asks the store for a lease again.
+   * The value that this process loaded because the store, which still answers reads, could not grant a lease
+   * or did not answer the commit: a store out of memory, a read-only replica, a slow one, a node of the tags
+   * that is silent. It is served while the store has the version that the load replaced, and if notices have
+   * reported every invalidation since the load began. The next load asks the store for a lease again.
    */
   #localInstead(read: Exclude<Read, Away>, key: string, codec: Codec): Read | undefined {
     if (this.#localUntil === undefined) return undefined
@@ -204,7 +220,10 @@ class FallbackStore extends CopyingStore {
     return { kind: 'away', why: 'error', cause: new Error('Not stored: the store was away when the load began') }
   }
 
-  /** Keeps a value that the store has not got, or has not confirmed, unless an invalidation has overtaken its load. */
+  /**
+   * Keeps a value that the store has not got, or has not confirmed, unless an invalidation has overtaken
+   * its load.
+   */
   #keepLoaded(lease: Lease, loaded: NewEntry, value: EncodedValue, codec: Codec): void {
     const grant = this.#grants.get(lease)
     if (grant === undefined || value.bytes === undefined || this.copies.isOvertaken(grant.snapshot))
@@ -241,7 +260,10 @@ class FallbackStore extends CopyingStore {
     if (this.#awayLeases.get(lease.key) === lease) this.#awayLeases.delete(lease.key)
   }
 
-  /** The store has answered a read of the key: what this process still loads without it does not count any more. */
+  /**
+   * The store has answered a read of the key: what this process still loads without it does not count
+   * any more.
+   */
   #endLease(key: string): void {
     if (this.#awayLeases.delete(key)) void this.#local.invalidate(key, 'delete', 0)
   }

@@ -22,7 +22,10 @@ import type {
 import type { AcquireRequest, Ending, Notice, ReadTerms, Store } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 
-/** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */
+/**
+ * Passes every step on to another store: a decorator declares only what it does differently, and how
+ * it reads.
+ */
 export abstract class ForwardingStore<Inner extends Store> implements CallbackStore {
   readonly shared: boolean
   readonly partOf: Store['partOf']

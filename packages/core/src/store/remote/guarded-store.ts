@@ -29,16 +29,23 @@ import type { QueuedTerms } from './part-guard.ts'
 import { PartGuards } from './part-guards.ts'
 import { addUser, removeUser } from './store-users.ts'
 
-/** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
+/**
+ * A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave
+ * the lease or the permit behind.
+ */
 const IN_BACKGROUND: QueuedTerms = { limit: 4, lane: 'ending' }
 /** In front of the commits: those of a large batch may take longer than a lease. */
 const RENEWAL: QueuedTerms = { limit: 4, lane: 'renewal' }
-/** An acquire is not executed later than this, in time-outs. More than one: a lease that is granted a little late is released, and a busy process sends late. */
+/**
+ * An acquire is not executed later than this, in time-outs. More than one: a lease that is granted a little
+ * late is released, and a busy process sends late.
+ */
 const LATE_ACQUIRE = 4
 
 /**
- * A store whose every step ends in time, if only as `away`, and whose parts are not asked while they do not answer. A step has `timeout` ms from the moment
- * at which it is sent; in a burst it waits for its turn before, for at most `patience` ms.
+ * A store whose every step ends in time, if only as `away`, and whose parts are not asked while they do not
+ * answer. A step has `timeout` ms from the moment at which it is sent; in a burst it waits for its turn
+ * before, for at most `patience` ms.
  *
  * @throws InvalidOptionError for a closed store.
  */
@@ -46,7 +53,10 @@ export function guardedStore(store: Store, runtime: Runtime, timeout: number, pa
   return new GuardedStore(store, runtime, timeout, patience)
 }
 
-/** The part of a time-out for which steps wait for the first connection: less than all of it, so that the breaker counts no time-out. */
+/**
+ * The part of a time-out for which steps wait for the first connection: less than all of it, so that the
+ * breaker counts no time-out.
+ */
 const START = 0.9
 
 /** The innermost decorator: it counts the caches that use the store. */
@@ -159,7 +169,9 @@ class GuardedStore extends ForwardingStore<Store> {
     return this.#guards.ofRefreshBudget().run(() => this.inner.post(post))
   }
 
-  /** Takes as long as its steps are answered: it visits every key. The first one that is not answered ends it. */
+  /**
+   * Takes as long as its steps are answered: it visits every key. The first one that is not answered ends it.
+   */
   override async clear(): Promise<Cleared> {
     const { refusal } = this.#guards
     if (refusal !== undefined) return refusal
@@ -208,8 +220,9 @@ class GuardedStore extends ForwardingStore<Store> {
   }
 
   /**
-   * A store that connects for the first time is slow, not away: steps wait until its connection stands or has failed, all until the same moment. Then none
-   * waits any more, because a store that cannot be reached must not hold up every call.
+   * A store that connects for the first time is slow, not away: steps wait until its connection stands or has
+   * failed, all until the same moment. Then none waits any more, because a store that cannot be reached must
+   * not hold up every call.
    */
   #starting(): Promise<unknown> | undefined {
     const starting = this.#isStarted ? undefined : this.inner.starting
@@ -220,13 +233,19 @@ class GuardedStore extends ForwardingStore<Store> {
     return this.#start
   }
 
-  /** The ticks of a call's time limit that the store has used. A burst is not silence: the time in which steps wait for their turn does not count. */
+  /**
+   * The ticks of a call's time limit that the store has used. A burst is not silence: the time in which steps
+   * wait for their turn does not count.
+   */
   #spentSince(moment: number | undefined): number {
     if (moment === undefined || this.#guards.waitedSince(moment)) return 0
     return this.#deadline.ticksSince(moment)
   }
 
-  /** Hands a lease that nobody uses any more to the store. Neither the open breaker nor a burst stops a release: nothing else would end the lease. */
+  /**
+   * Hands a lease that nobody uses any more to the store. Neither the open breaker nor a burst stops a
+   * release: nothing else would end the lease.
+   */
   #giveBack(lease: Lease, ending: Ending): void {
     void answerOf(() => this.inner.release(lease, ending))
   }
@@ -241,7 +260,10 @@ class GuardedStore extends ForwardingStore<Store> {
     }
   }
 
-  /** Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever end it. */
+  /**
+   * Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever
+   * end it.
+   */
   async #releaseLateGrant(granting: Promise<Acquire> | undefined): Promise<void> {
     try {
       const answer = await granting

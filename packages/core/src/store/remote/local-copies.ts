@@ -11,12 +11,16 @@ import type { CopyLimits } from './remote-limits.ts'
 
 /** So many invalidated tags keep their number; a forgotten one drops more copies than it must. */
 const TAGS_KEPT = 5_000
-/** So many dropped keys keep their number; a forgotten one keeps the answers of more reads out than it must. */
+/**
+ * So many dropped keys keep their number; a forgotten one keeps the answers of more reads out than it must.
+ */
 const KEYS_KEPT = 5_000
 /** Once the copies are full, one in so many new keys is admitted. */
 const ADMIT_ONE_IN = 16
 
-/** The state of the invalidations when a read was sent, or a load began: one that arrives later overtakes it. */
+/**
+ * The state of the invalidations when a read was sent, or a load began: one that arrives later overtakes it.
+ */
 export class InvalidationSnapshot {
   readonly key: string
   readonly sentAt: number
@@ -39,8 +43,8 @@ export class InvalidationSnapshot {
 }
 
 /**
- * Copies of a remote store's entries in this process. The order of arrival decides what may become one, never the order of
- * versions: the answer of a read that was sent before an invalidation arrived is not kept.
+ * Copies of a remote store's entries in this process. The order of arrival decides what may become one, never
+ * the order of versions: the answer of a read that was sent before an invalidation arrived is not kept.
  *
  * 1. a read is sent      2. the key is deleted, and the notice arrives      3. the read's answer arrives: the deleted entry
  */
@@ -86,12 +90,17 @@ export class LocalCopies {
     return new InvalidationSnapshot(key, now, this.#tags.sequence, this.#droppedKeys.sequence, this.#epoch)
   }
 
-  /** True when an invalidation has arrived since the snapshot that concerns its key, whichever tags that has. */
+  /**
+   * True when an invalidation has arrived since the snapshot that concerns its key, whichever tags that has.
+   */
   isOvertaken({ key, dropSeq, epoch }: InvalidationSnapshot): boolean {
     return epoch !== this.#epoch || this.#droppedKeys.notedSince(key, dropSeq)
   }
 
-  /** Keeps the answer of a read as a copy, unless an invalidation has overtaken it. `entry` undefined: the key has none any more. */
+  /**
+   * Keeps the answer of a read as a copy, unless an invalidation has overtaken it. `entry` undefined: the key
+   * has none any more.
+   */
   keep(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, sentAt, tagSeq } = snapshot
     if (!this.#keeps || this.isOvertaken(snapshot)) return
@@ -110,9 +119,9 @@ export class LocalCopies {
   }
 
   /**
-   * As `keep`, for copies that may never be needed. Where more keys are read in turn than there is room for, each copy would be
-   * evicted before its key is read again, and each hit would pay for keeping one. So few new keys are admitted: the more often
-   * a key is read, the sooner.
+   * As `keep`, for copies that may never be needed. Where more keys are read in turn than there is room for,
+   * each copy would be evicted before its key is read again, and each hit would pay for keeping one. So few
+   * new keys are admitted: the more often a key is read, the sooner.
    */
   offer(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec): void {
     if (entry === undefined || this.#copies.peek(snapshot.key) !== undefined || this.#admits())
@@ -134,7 +143,10 @@ export class LocalCopies {
     this.#sweeper.stop()
   }
 
-  /** Changes of these keys may have gone unnoticed: drops their copies, and keeps no answer of a read under way. */
+  /**
+   * Changes of these keys may have gone unnoticed: drops their copies, and keeps no answer of a read
+   * under way.
+   */
   dropWhere(isAffected: (key: string) => boolean): void {
     this.#epoch += 1
     for (const { key } of this.#copies.values()) if (isAffected(key)) this.#copies.delete(key)
@@ -190,8 +202,9 @@ export class LocalCopies {
 }
 
 /**
- * True when the store returned the same entry again: its copy then stays, since copies that replace one another at every hit
- * cost the garbage collector more than the hit. An entry that was loaded in an outage has no version of its own.
+ * True when the store returned the same entry again: its copy then stays, since copies that replace one
+ * another at every hit cost the garbage collector more than the hit. An entry that was loaded in an outage
+ * has no version of its own.
  */
 function isSame(copy: Entry, entry: Entry, from: Entry['from']): boolean {
   if (copy.from !== from || from === 'outage') return false

@@ -16,8 +16,8 @@ interface CopyState {
 }
 
 /**
- * A copy of one entry in this process, and the entry that its hits get. It holds no value that a caller has: it keeps the bytes, and decodes them when it
- * is used. A store without bytes shares its own value.
+ * A copy of one entry in this process, and the entry that its hits get. It holds no value that a caller has:
+ * it keeps the bytes, and decodes them when it is used. A store without bytes shares its own value.
  */
 export class LocalCopy extends LruNode implements Entry {
   // What a hit reads, first and together: it is in one line of the processor's cache.

@@ -22,7 +22,9 @@ class NearStore extends CopyingStore {
     this.#runtime = runtime
   }
 
-  /** The copy; only a fresh one is served without a read, since another process may have refreshed the entry. */
+  /**
+   * The copy; only a fresh one is served without a read, since another process may have refreshed the entry.
+   */
   override peek(key: string, codec: Codec, now: number): Entry | undefined {
     return this.copies.peek(key, codec, now)
   }

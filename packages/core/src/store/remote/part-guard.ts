@@ -20,7 +20,10 @@ export interface PartGuardSetup {
   readonly timeout: number
   /** The longest wait of a step for its turn, ms. */
   readonly patience: number
-  /** Called when steps are not sent any more, with the last error, or are sent again. `part` is undefined for a store that is one part. */
+  /**
+   * Called when steps are not sent any more, with the last error, or are sent again. `part` is undefined for
+   * a store that is one part.
+   */
   readonly onChange: (kind: 'away' | 'back', part: string | undefined, cause: unknown) => void
 }
 
@@ -31,14 +34,19 @@ export class PartGuard {
   readonly #deadline: Deadline
   readonly #starting: PartGuardSetup['starting']
   readonly #onChange: (kind: 'away' | 'back', cause: unknown) => void
-  /** The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with its stack costs more than the answer. */
+  /**
+   * The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with
+   * its stack costs more than the answer.
+   */
   #whileOpen: Away
   /** True since a step was not sent for want of a connection. */
   #disconnected = false
   #told: 'away' | 'back' = 'back'
   readonly #ping: () => Promise<Done>
   readonly #readTerms: StepTerms
-  /** Of a step that two parts answer: which of them was silent is unknown, so it tells the breaker nothing. */
+  /**
+   * Of a step that two parts answer: which of them was silent is unknown, so it tells the breaker nothing.
+   */
   readonly #placeOnly: StepObserver
 
   constructor(part: StorePart, { runtime, deadline, timeout, patience, starting, onChange }: PartGuardSetup) {
@@ -95,7 +103,10 @@ export class PartGuard {
     return this.#bulkhead.waitedSince(moment)
   }
 
-  /** Calls `send`, at once or in its turn, with the function that receives the answer. `spent`: as in `StepTerms`. No promise: a hit would pay for it. */
+  /**
+   * Calls `send`, at once or in its turn, with the function that receives the answer. `spent`: as in
+   * `StepTerms`. No promise: a hit would pay for it.
+   */
   read<T extends { readonly kind: string }>(
     send: (onAnswer: (answer: T | Away) => void) => void,
     onAnswer: (answer: T | Away) => void,
@@ -160,7 +171,10 @@ export class PartGuard {
     this.#onChange(state, state === 'away' ? cause : undefined)
   }
 
-  /** The server that fell silent may be another one when it is back: what the ping meets is why the steps are not sent. */
+  /**
+   * The server that fell silent may be another one when it is back: what the ping meets is why the steps are
+   * not sent.
+   */
   async #pingWhileOpen(): Promise<Done> {
     const answer = await this.#ping()
     if (answer.kind === 'away') this.#whileOpen = { kind: 'away', why: 'breaker', cause: answer.cause }

@@ -7,8 +7,9 @@ import type { RemoteLimits } from './remote-limits.ts'
 import { tagStore } from './tag-store.ts'
 
 /**
- * Decorates a shared store for the engine: `near(fallback(tags(guarded(store))))`. The tags are judged outside the guard: their numbers are a step of
- * their own, which another node may answer. That step has what the read has left of the call's time for the store.
+ * Decorates a shared store for the engine: `near(fallback(tags(guarded(store))))`. The tags are judged
+ * outside the guard: their numbers are a step of their own, which another node may answer. That step has what
+ * the read has left of the call's time for the store.
  */
 export function remoteStore(store: Store, runtime: Runtime, limits: RemoteLimits, onAway: OnAway): Store {
   const { storeTimeout, patience, tagMaxAge, near, outage } = limits

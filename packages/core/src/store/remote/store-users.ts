@@ -2,7 +2,10 @@ import { InvalidOptionError } from '../../errors.ts'
 import { processWide } from '../../runtime/process-wide.ts'
 import type { Store } from '../store.ts'
 
-/** The number of open caches of each shared store, of all copies of this package; 0 once the last of them has closed it. */
+/**
+ * The number of open caches of each shared store, of all copies of this package; 0 once the last of them has
+ * closed it.
+ */
 const users = processWide('store-users/1', () => new WeakMap<Store, number>())
 
 /**

@@ -28,15 +28,19 @@ interface KnownTag extends TagNumber {
   readonly until: number
 }
 
-/** How old the numbers may be by which tags are judged, ms: `maxAge` while the store tells them, `outageMaxAge` while it does not. */
+/**
+ * How old the numbers may be by which tags are judged, ms: `maxAge` while the store tells them,
+ * `outageMaxAge` while it does not.
+ */
 export interface TagLimits {
   readonly maxAge: number
   readonly outageMaxAge: number
 }
 
 /**
- * Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old. The numbers may be on another node than the
- * entry: while that node alone is away, entries are judged by the numbers known before, as copies are served in an outage.
+ * Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old.
+ * The numbers may be on another node than the entry: while that node alone is away, entries are judged by the
+ * numbers known before, as copies are served in an outage.
  */
 export function tagStore(store: CallbackStore, runtime: Runtime, limits: TagLimits): CallbackStore {
   return new TagStore(store, runtime, limits)
@@ -46,7 +50,10 @@ class TagStore extends ForwardingStore<CallbackStore> {
   readonly #runtime: Runtime
   readonly #limits: TagLimits
   readonly #numbers = new BoundedMap<string, KnownTag>(TAGS_KEPT)
-  /** An invalidation may have gone unnoticed then: each number known before is asked for again before it counts. */
+  /**
+   * An invalidation may have gone unnoticed then: each number known before is asked for again before
+   * it counts.
+   */
   #disconnectedAt = -Infinity
 
   constructor(inner: CallbackStore, runtime: Runtime, limits: TagLimits) {
@@ -94,7 +101,10 @@ class TagStore extends ForwardingStore<CallbackStore> {
     })
   }
 
-  /** The entry by the numbers that this process knows. Undefined if those do not suffice, or would make it unusable. */
+  /**
+   * The entry by the numbers that this process knows. Undefined if those do not suffice, or would make
+   * it unusable.
+   */
   #judgeByKnown(entry: Entry): Entry | undefined {
     if (entry.tags.length === 0) return entry
     const now = this.#runtime.now()
@@ -106,7 +116,10 @@ class TagStore extends ForwardingStore<CallbackStore> {
     )
   }
 
-  /** Asks the store. A kept number may be too high: the store may have lost the tag and numbered it anew. No load starts because of one unconfirmed. */
+  /**
+   * Asks the store. A kept number may be too high: the store may have lost the tag and numbered it anew. No
+   * load starts because of one unconfirmed.
+   */
   async #confirm({ entry }: Found, since: number): Promise<Read> {
     const sentAt = this.#runtime.now()
     const answer = await this.inner.tagNumbers(entry.tags, since)
@@ -154,8 +167,9 @@ class TagStore extends ForwardingStore<CallbackStore> {
   }
 
   /**
-   * An answer that was under way during an invalidation must not undo its notice. One that was asked for later replaces any number: a notice may
-   * come from another database of the server, because messages reach all of them.
+   * An answer that was under way during an invalidation must not undo its notice. One that was asked for
+   * later replaces any number: a notice may come from another database of the server, because messages reach
+   * all of them.
    */
   #keep(tag: string, number: KnownTag): void {
     const known = this.#numbers.get(tag)

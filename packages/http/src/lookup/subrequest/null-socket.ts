@@ -3,7 +3,10 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { ClientConnection } from './connection.ts'
 
-/** The part of a socket that apps use, with what the client's connection shows. It has nothing to read, and discards every write. */
+/**
+ * The part of a socket that apps use, with what the client's connection shows. It has nothing to read, and
+ * discards every write.
+ */
 export class NullSocket extends Duplex {
   readonly server: EventEmitter | undefined
   readonly connecting: boolean = false
@@ -31,7 +34,8 @@ export class NullSocket extends Duplex {
     this.localFamily = peer.localFamily
     this.encrypted = encrypted
     Object.assign(this, tls)
-    // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end the process.
+    // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end
+    // the process.
     this.on('error', () => undefined)
   }
 
@@ -47,7 +51,9 @@ export class NullSocket extends Duplex {
     callback()
   }
 
-  /** Takes all corked chunks at once: each chunk that was left in the buffer at the end would get an error. */
+  /**
+   * Takes all corked chunks at once: each chunk that was left in the buffer at the end would get an error.
+   */
   override _writev(_chunks: unknown, callback: () => void): void {
     callback()
   }
@@ -87,8 +93,9 @@ export class NullSocket extends Duplex {
 }
 
 /**
- * A socket that is also the stream of a subrequest which repeats a request over HTTP/2, for a handler that looks at it. It emits `respond` for a response that is sent on
- * the stream itself, of which Node's response knows nothing.
+ * A socket that is also the stream of a subrequest which repeats a request over HTTP/2, for a handler that
+ * looks at it. It emits `respond` for a response that is sent on the stream itself, of which Node's response
+ * knows nothing.
  */
 export class NullStream extends NullSocket {
   readonly id: number = 0

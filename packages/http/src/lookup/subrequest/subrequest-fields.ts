@@ -4,7 +4,10 @@ import type { Route } from '../../route/route.ts'
 import { receivedValue, selectingValue } from '../../fields/selecting-value.ts'
 import type { VaryRecord } from '../../response/vary.ts'
 
-/** The fields of a subrequest: those that the key and `Vary` name, as the key holds them; cookies and credentials in the key, and `refreshHeaders`. */
+/**
+ * The fields of a subrequest: those that the key and `Vary` name, as the key holds them; cookies and
+ * credentials in the key, and `refreshHeaders`.
+ */
 export function subrequestFields(
   headers: IncomingHttpHeaders,
   { keyRule, refreshHeaders, eligibility }: Pick<Route, 'keyRule' | 'refreshHeaders' | 'eligibility'>,

@@ -28,7 +28,10 @@ function becomeHttp1(req: IncomingMessage, { host, headers }: RequestLine): void
   req.rawHeaders = ['Host', host, ...Object.entries(headers).flat()]
 }
 
-/** Gives the request what each request over HTTP/2 has, and `Host`, which every handler sees beside `:authority`. */
+/**
+ * Gives the request what each request over HTTP/2 has, and `Host`, which every handler sees beside
+ * `:authority`.
+ */
 function becomeHttp2(req: IncomingMessage, stream: NullStream, { scheme, host, target, headers }: RequestLine): void {
   setVersion(req, 2, 0)
   const pseudo = { ':method': 'GET', ':authority': host, ':scheme': scheme, ':path': target }

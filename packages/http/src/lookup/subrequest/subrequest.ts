@@ -11,7 +11,10 @@ import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
-/** The facts about the load that sent a subrequest, for the recorder of its handler. `responseToRevalidate`: the response whose validators it carries. */
+/**
+ * The facts about the load that sent a subrequest, for the recorder of its handler. `responseToRevalidate`:
+ * the response whose validators it carries.
+ */
 export type SubrequestFacts = Pick<
   RecorderFacts,
   'responseToRevalidate' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
@@ -22,20 +25,28 @@ export interface SubrequestMarker {
   readonly place: string
   /** The key of the request that caused the subrequest. */
   readonly key: string
-  /** Called when the subrequest reaches the place that sent it: the handler runs, and `recorder` records its response. */
+  /**
+   * Called when the subrequest reaches the place that sent it: the handler runs, and `recorder` records
+   * its response.
+   */
   onReached(recorder: Recorder): void
   /** Called when the subrequest reaches that place, but its handler must not run. */
   onRefused(kind: Refusal): void
   readonly facts: SubrequestFacts
 }
 
-/** The marker of a subrequest. A request from the network has none and cannot forge one: it is not a header field. */
+/**
+ * The marker of a subrequest. A request from the network has none and cannot forge one: it is not a
+ * header field.
+ */
 export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | undefined {
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
 /**
- * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD` or for a URL that is not that of the key, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions.
+ * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD` or for a URL that
+ * is not that of the key, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers,
+ * rate limiters and sessions.
  *
  * @example
  * import { isRefresh } from '@cattlegrid/http'
@@ -55,7 +66,10 @@ export interface Subrequest extends RequestLine {
   readonly place: string
   readonly key: string
   readonly facts: SubrequestFacts
-  /** The connection of that request: the subrequest has the same peer address, so that the framework trusts both alike. */
+  /**
+   * The connection of that request: the subrequest has the same peer address, so that the framework trusts
+   * both alike.
+   */
   readonly connection: ClientConnection
   /** Aborts the subrequest, whatever the handler does. */
   readonly signal: AbortSignal
@@ -65,12 +79,16 @@ export interface Subrequest extends RequestLine {
 }
 
 /**
- * Why the place that sent a subrequest runs no handler for it. `other-key`: it makes another key of the subrequest, because the key holds a value that
- * the subrequest lacks. `switched-off`: the cache was paused or disabled meanwhile.
+ * Why the place that sent a subrequest runs no handler for it. `other-key`: it makes another key of the
+ * subrequest, because the key holds a value that the subrequest lacks. `switched-off`: the cache was paused
+ * or disabled meanwhile.
  */
 type Refusal = 'other-key' | 'switched-off'
 
-/** `unreached`: it ended before its place recorded it: an outer layer answered, the load was aborted, or its key could not be made. */
+/**
+ * `unreached`: it ended before its place recorded it: an outer layer answered, the load was aborted, or its
+ * key could not be made.
+ */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
 
 export interface SubrequestResponse {
@@ -80,9 +98,10 @@ export interface SubrequestResponse {
 }
 
 /**
- * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending place
- * recorded. It is a `GET` with the URL and the host (RFC 9111 section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and
- * those in `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
+ * Sends a request through the server that received the client's, and so through the whole application;
+ * resolves to the result that the sending place recorded. It is a `GET` with the URL and the host (RFC 9111
+ * section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and those in
+ * `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
   const socket = socketFor(subrequest)
@@ -90,7 +109,8 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
   const res = responseOn(socket, req)
   res.once('finish', () => {
     req.resume()
-    // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack, even when no write is left.
+    // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack,
+    // even when no write is left.
     queueOwnMicrotask(() => socket.destroy())
   })
   return new Promise<SubrequestResponse>((resolve) => {

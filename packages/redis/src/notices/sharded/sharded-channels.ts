@@ -1,7 +1,10 @@
 import { keySlot, SLOTS } from '../../link/key-slot.ts'
 import { escapeKey } from '../../redis-keys.ts'
 
-/** The number of groups into which the slots of a cluster are divided. All processes must agree on it: a channel stands for one group. */
+/**
+ * The number of groups into which the slots of a cluster are divided. All processes must agree on it: a
+ * channel stands for one group.
+ */
 const SLOT_GROUPS = 1024
 const SLOTS_OF_GROUP = SLOTS / SLOT_GROUPS
 
@@ -38,13 +41,19 @@ export function groupOf(name: string): number {
   return Math.floor(keySlot(name) / SLOTS_OF_GROUP)
 }
 
-/** A short hash tag whose slot is in the group: so the master of the group's keys usually serves the group's channel, too. */
+/**
+ * A short hash tag whose slot is in the group: so the master of the group's keys usually serves the group's
+ * channel, too.
+ */
 function tagOf(group: number): string {
   tags ??= findTags()
   return tags[group] ?? ''
 }
 
-/** Tries numbers: each group gets the first one whose slot it has. About 8,000 are enough for all groups, and take a few milliseconds once. */
+/**
+ * Tries numbers: each group gets the first one whose slot it has. About 8,000 are enough for all groups, and
+ * take a few milliseconds once.
+ */
 function findTags(): readonly string[] {
   const found: string[] = []
   for (let number = 0, missing = SLOT_GROUPS; missing > 0; number += 1) {

@@ -19,17 +19,23 @@ interface Group {
   readonly channel: string
   /** Where its channel is subscribed, or is about to be. */
   at: { readonly address: string; readonly connection: NoticeConnection } | undefined
-  /** True from the reply to its subscription until the connection is lost or the channel moves to another master. */
+  /**
+   * True from the reply to its subscription until the connection is lost or the channel moves to
+   * another master.
+   */
   subscribed: boolean
   /** True if listeners were told that its notices may be lost. */
   lost: boolean
-  /** The keys that were acquired before the group was subscribed: a caller may wait for the end of their leases. */
+  /**
+   * The keys that were acquired before the group was subscribed: a caller may wait for the end of
+   * their leases.
+   */
   readonly awaited: Set<string>
 }
 
 /**
- * The store's subscriptions to the channels of groups of slots: those of the keys that it was asked for, each at its present master, by one connection a
- * master.
+ * The store's subscriptions to the channels of groups of slots: those of the keys that it was asked for, each
+ * at its present master, by one connection a master.
  */
 export class ShardedNotices {
   readonly #setup: SubscriptionSetup
@@ -62,7 +68,10 @@ export class ShardedNotices {
     this.#groupOf(key)
   }
 
-  /** As `follow`, for a key whose lease is about to be acquired: if it ends before the group is subscribed, its waiters are woken then. */
+  /**
+   * As `follow`, for a key whose lease is about to be acquired: if it ends before the group is subscribed,
+   * its waiters are woken then.
+   */
   expect(key: string): void {
     const group = this.#groupOf(key)
     if (!group.subscribed && group.awaited.size < AWAITED_KEYS) group.awaited.add(key)
@@ -183,7 +192,10 @@ export class ShardedNotices {
     if (!this.#closed) this.#setup.announce({ kind, part })
   }
 
-  /** The client learns the present masters of the groups from redirections. All who hear an empty message ignore it. */
+  /**
+   * The client learns the present masters of the groups from redirections. All who hear an empty message
+   * ignore it.
+   */
   async #learnMasters(groups: readonly Group[]): Promise<void> {
     const { link } = this.#setup
     await Promise.allSettled(groups.map(({ channel }) => link.send(channel, ['SPUBLISH', channel, ''], 'text')))

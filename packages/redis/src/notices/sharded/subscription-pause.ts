@@ -5,7 +5,10 @@ import { isErrorReply } from '../../link/connection-error.ts'
 /** The time for which nothing is subscribed after the server or the client has refused it, ms. */
 const REFUSAL_PAUSE = 30_000
 
-/** Nothing is subscribed for a while after a refusal: one of a group is one of all. Later it may succeed, for example once the server has been replaced by a newer one. */
+/**
+ * Nothing is subscribed for a while after a refusal: one of a group is one of all. Later it may succeed, for
+ * example once the server has been replaced by a newer one.
+ */
 export class SubscriptionPause {
   readonly #channel: string
   readonly #runtime: Runtime
