@@ -38,7 +38,7 @@ import { rulesTable } from './rules-table.mjs'
 
 const region = /(<!-- generated: (\w+) ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g
 const figure = /(<!-- figure: (.+?) -->).*?(<!-- \/figure -->)/g
-const documented = /^packages\/[^/]+\/src\/(.+\/)?(options|load|cached-method)\.ts$/
+const documented = /^packages\/[^/]+\/src\/(.+\/)?((?:call-)?options|load|cached-method)\.ts$/
 const adapter = 'examples/koa-adapter/src/koa-cache.ts'
 const events = 'packages/core/src/events/cache-events.ts'
 

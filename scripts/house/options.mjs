@@ -1,6 +1,6 @@
 // Every option has a doc comment and a row in its package's table of bad input.
 //
-// Options live in the files options.ts of packages/<name>/src: exported interfaces (or type aliases of object types) whose
+// Options live in the files options.ts and call-options.ts of packages/<name>/src: exported interfaces (or type aliases of object types) whose
 // name ends in `Options`. `extends`, `&`, Omit, Pick, Partial, Required and Readonly of other interfaces of the repository
 // are followed; inherited keys need rows too. An option that is an object has an interface of its own, not an inline type.
 //
@@ -157,7 +157,7 @@ async function tableFaults(tree, file, wanted) {
 /** @param {import('./tree.mjs').Tree} tree @returns {Promise<import('./tree.mjs').Finding>} */
 export async function checkOptions(tree) {
   const declarations = new Declarations(tree)
-  const files = tree.matching(/^packages\/[^/]+\/src\/(.+\/)?options\.ts$/)
+  const files = tree.matching(/^packages\/[^/]+\/src\/(.+\/)?(call-)?options\.ts$/)
   const homes = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')))
   const faults = []
   let keys = 0
