@@ -9,7 +9,7 @@ export { NodeExchange, type NodeMiddleware, purgeMiddleware } from './node-excha
 export type { FieldValue, HeaderFields } from './fields/header-fields.ts'
 export { type HttpCache, httpCache, nextDeclaration } from './route/http-cache.ts'
 export type { KeyOptions, PurgeOptions, QueryOptions, RouteOptions, RouteTtl } from './route/options.ts'
-export { invalidateAfterWrite } from './purge/invalidate-after-write.ts'
+export { invalidateAfterWrite } from './invalidate-after-write.ts'
 export { purgeEndpoint, type PurgeRequest } from './purge/purge.ts'
 export { urlTagsOf } from './purge/url-tags.ts'
 export type { Recording } from './capture/recording.ts'

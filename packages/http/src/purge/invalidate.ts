@@ -1,7 +1,7 @@
 import { delayEnd } from './delayed-end.ts'
 import { originForm } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
-import { invalidateAfterWrite } from './invalidate-after-write.ts'
+import { invalidateAfterWrite } from '../invalidate-after-write.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { withQuery } from '../request/query.ts'
 import { keyedHost, urlTag } from '../request/request-key.ts'

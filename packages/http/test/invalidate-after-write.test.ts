@@ -1,7 +1,7 @@
 import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { expect, jest, test } from '@jest/globals'
-import { invalidateAfterWrite } from '../../src/purge/invalidate-after-write.ts'
+import { invalidateAfterWrite } from '../src/invalidate-after-write.ts'
 
 test('a write whose tags cannot be made is told once, and does not fail', async () => {
   const cache = createCache({ runtime: createManualRuntime() })
