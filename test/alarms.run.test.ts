@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { channel } from 'node:diagnostics_channel'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -123,6 +124,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         Array.from({ length: 100 }, (_, place) => cache.getOrSet(`crowd${turn}-${place}`, () => sleep(300, 'late'))),
       ),
   },
+  'page that names its client': {
+    raises: ['AuditMismatch'],
+    turn: (cache) => {
+      channel('cattlegrid:audit').publish({ type: 'audit', cache: cache.name, route: '/page', result: 'different' })
+      return Promise.resolve()
+    },
+  },
   'leaders hang': {
     raises: ['CallsWaitInVain'],
     options: { waitTimeout: 50 },
@@ -166,7 +174,7 @@ async function play(name: string, { options = {}, url = () => healthy.url, turn 
   const store = redisStore({ url: url(), namespace: name.replaceAll(' ', '-') })
   const cache = createCache({ name, store, ttl: '1s', ...options })
   caches.push(cache)
-  prometheusMetrics(cache, { register, http: false })
+  prometheusMetrics(cache, { register })
   // Turns overlap: a slow one does not make the traffic less.
   for (let count = 0; !traffic.signal.aborted; count += 1) {
     void turn(cache, count).catch(() => undefined)

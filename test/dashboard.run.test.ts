@@ -41,7 +41,7 @@ beforeAll(async () => {
   prometheusMetrics(cache, { register })
   const app = express()
   app.get('/metrics', async (_req, res) => void res.type(register.contentType).send(await register.metrics()))
-  app.get('/products', expressCache(cache)({ ttl: '30s' }), (_req, res) => void res.json([]))
+  app.get('/products', expressCache(cache)({ ttl: '30s', audit: { rate: 1 } }), (_req, res) => void res.json([]))
   server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const target = `127.0.0.1:${(server.address() as AddressInfo).port}`

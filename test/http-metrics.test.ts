@@ -16,6 +16,7 @@ it('the requests of cached routes are counted by route, verdict and reason, and 
   const cached = expressCache(cache)
   const app = express()
   app.get('/products/:id', cached({ ttl: '1h' }), (req, res) => void res.send(req.params.id))
+  app.get('/audited', cached({ ttl: '1h', audit: { rate: 1 } }), (_req, res) => void res.send('the same'))
   app.get('/basket', cached({ ttl: '1h' }), (req, res) => void res.send(String(req.headers.cookie)))
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -27,6 +28,7 @@ it('the requests of cached routes are counted by route, verdict and reason, and 
   await ask('/products/secret?token=secret')
   await ask('/products/secret', { authorization: 'Basic c2VjcmV0' })
   await ask('/basket', { cookie: 'a=1' })
+  await ask('/audited')
   const closed = once(server, 'close')
   server.close()
   server.closeAllConnections()
@@ -34,11 +36,13 @@ it('the requests of cached routes are counted by route, verdict and reason, and 
   const text = await register.metrics()
   const lines = text.split('\n').filter((line) => line.startsWith('cattlegrid_http_requests_total'))
   expect(lines.toSorted()).toEqual([
+    'cattlegrid_http_requests_total{cache="pages",route="/audited",verdict="miss",reason="uri-miss"} 1',
     'cattlegrid_http_requests_total{cache="pages",route="/basket",verdict="miss",reason="personal"} 1',
     'cattlegrid_http_requests_total{cache="pages",route="/products/:id",verdict="bypass",reason="authorization"} 1',
     'cattlegrid_http_requests_total{cache="pages",route="/products/:id",verdict="hit",reason=""} 1',
     'cattlegrid_http_requests_total{cache="pages",route="/products/:id",verdict="miss",reason="uri-miss"} 1',
   ])
+  expect(text).toContain('cattlegrid_audits_total{cache="pages",route="/audited",result="equal"} 1')
   expect(text).toContain('cattlegrid_personal_reads_total{cache="pages"} 1')
   expect(text).toContain('cattlegrid_http_request_seconds_count{cache="pages",route="/products/:id",verdict="hit"} 1')
   expect(text).not.toContain('secret')

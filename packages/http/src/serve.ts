@@ -48,10 +48,14 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     if (request === 'method') invalidateIfUnsafe(exchange, route)
     return bypass(exchange, route, request)
   }
-  if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, request))
+  if (route.mode === 'observe') {
+    route.audit?.noteObserved(exchange)
+    return observe(exchange, route, requestContextOf(exchange, route, request))
+  }
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
   if (isHeadSent(exchange.res)) return exchange.pass()
-  if (request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
+  const sampled = route.audit?.samples(exchange) === true
+  if (!sampled && request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
   if (isLoop(exchange.req, request.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -59,7 +63,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   if (hasPreconditions(exchange.req) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
     return bypass(exchange, route, 'unstored')
   if (!hasReplaceableFields(exchange.req)) return bypass(exchange, route, 'read-only')
-  void new Responder(exchange, route, requestContextOf(exchange, route, request)).respond()
+  void new Responder(exchange, route, { ...requestContextOf(exchange, route, request), sampled }).respond()
 }
 
 /**
@@ -131,7 +135,7 @@ function recordSubrequest<Req, Res>(
   if (marker.place !== exchange.place || isHeadSent(exchange.res)) return exchange.pass()
   const request = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.
-  if (request === 'paused' || request === 'disabled') return marker.onRefused('switched-off')
+  if (request === 'paused' || request === 'disabled' || request === 'audit') return marker.onRefused('switched-off')
   if (typeof request === 'string' || request.key !== marker.key) return marker.onRefused('other-key')
   const recorder = recorderFor(exchange, route, {
     ...marker.facts,

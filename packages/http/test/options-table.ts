@@ -64,7 +64,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     scrub: [null, 0, 'no', []],
     strip: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     targets: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
-    tags: [null, 1, 'a', [''], [1], Array.from({ length: 100 }, (_, index) => String(index)), ['x'.repeat(257)]],
+    tags: [null, 1, 'a', [''], [1], Array.from({ length: 99 }, (_, index) => String(index)), ['x'.repeat(257)]],
     tagHeader: [null, 1, true, 'two words', '', []],
     maxVariants: [null, 0, -1, 1.5, '16', Number.POSITIVE_INFINITY],
     maxLoads: [null, 0, -1, 1.5, '16', Number.POSITIVE_INFINITY],
@@ -81,6 +81,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     serverTiming: [null, 1, 'on'],
     xCache: [null, 1, 'on'],
     eventUrl: [null, 1, 'on'],
+    audit: [null, true, 1, 'stop', [], { rates: 1 }],
     onError: [null, true, 'throw', {}],
     negativeTtl: [null, Number.NaN, -1, '5', true, {}, Number.POSITIVE_INFINITY],
     skip: [null, Number.NaN, -1, true, 'GET', {}, Number.POSITIVE_INFINITY],
@@ -93,6 +94,10 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     cookies: [null, 'a', ['']],
     host: [null, true, 1, '', 'http://a', ['a']],
     extra: [null, 'tenant'],
+  },
+  AuditOptions: {
+    rate: [null, -0.1, 1.1, Number.NaN, '0.1', true],
+    onMismatch: [null, true, 'throw', ['stop']],
   },
   QueryOptions: {
     ignore: [null, 'utm', ['']],

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Cache, type CacheEvent, type EventName, isCattlegridError, type Outcome } from '@cattlegrid/core'
-import type { HttpEvent } from '@cattlegrid/http'
+import type { AuditEvent, HttpEvent } from '@cattlegrid/http'
 import { AvoidedLoads } from './avoided-loads.ts'
 import type { CollectedId, HistogramId, LabelsOf } from './catalogue.ts'
 import { BoundedLabel, Counts, type Sample } from './counts.ts'
@@ -113,15 +113,20 @@ export class CacheObservation {
   }
 
   #observeRequests(): void {
+    this.#subscribe('cattlegrid:http', (message) => this.#noteRequest(message as HttpEvent))
+    this.#subscribe('cattlegrid:audit', (message) => this.#noteAudit(message as AuditEvent))
+  }
+
+  #subscribe(channel: string, note: (message: unknown) => void): void {
     const listener = (message: unknown): void => {
       try {
-        this.#noteRequest(message as HttpEvent)
+        note(message)
       } catch {
         // Node ends the process for what a subscriber of a channel throws.
       }
     }
-    subscribe('cattlegrid:http', listener)
-    this.#stops.push(() => unsubscribe('cattlegrid:http', listener))
+    subscribe(channel, listener)
+    this.#stops.push(() => unsubscribe(channel, listener))
   }
 
   #noteRequest({ cache, route, verdict, detail, fwd, took }: HttpEvent): void {
@@ -129,6 +134,10 @@ export class CacheObservation {
     const label = this.#routes.of(route ?? '')
     this.#add('httpRequests', { route: label, verdict, reason: this.#details.of(detail ?? fwd ?? '') })
     this.#record('httpRequestSeconds', { route: label, verdict }, took / 1000)
+  }
+
+  #noteAudit({ cache, route, result }: AuditEvent): void {
+    if (cache === this.cache.name) this.#add('audits', { route: this.#routes.of(route ?? ''), result })
   }
 
   #noteOutcome(outcome: Outcome, seconds: number): void {

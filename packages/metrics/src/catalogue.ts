@@ -65,6 +65,12 @@ const rows = {
     labels: [],
     help: 'Responses that were not shared because their handler had read something of its own client.',
   },
+  audits: {
+    name: 'cattlegrid_audits_total',
+    kind: 'counter',
+    labels: ['route', 'result'],
+    help: 'Audits of cached routes, by what the comparison found: equal, different, or not-run where there was nothing to compare.',
+  },
   loadsRunning: {
     name: 'cattlegrid_loads_running',
     kind: 'gauge',

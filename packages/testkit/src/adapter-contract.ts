@@ -1,3 +1,4 @@
+import { describeAudits } from './adapter-contract/audits.ts'
 import { describeCacheStatus } from './adapter-contract/cache-status.ts'
 import { describeCollapse } from './adapter-contract/collapse.ts'
 import { describeCaptures } from './adapter-contract/captures.ts'
@@ -120,6 +121,7 @@ export function describeAdapterContract(
     describeOuterBodies,
     describeUnstoredUrls,
     describePersonalFields,
+    describeAudits,
     describeKeepDecides,
     describeAfterEnd,
     describeLateAnswers,

@@ -47,6 +47,8 @@ export interface RecorderFacts extends StorageFacts, MissReason {
   readonly holdsStale: boolean
   /** True if the load holds the lease: only then can the response be stored. */
   readonly leased: boolean
+  /** An audit decides later whether the response is stored. Default: false. */
+  readonly audited?: boolean | undefined
   /** The key of the load, and the times of its handler; undefined: no client gets this response. */
   readonly key?: string
   readonly times?: HandlerTimes
@@ -88,7 +90,7 @@ export function recorderFor<Req, Res>(
     judge: (head) => judgeResponse(exchange, route, facts, { began, reads }, head),
     defaults: clientFreshness,
     extraFields: (head, judgement) => {
-      const certain = head.bodyLength !== undefined && head.final === true
+      const certain = head.bodyLength !== undefined && head.final === true && facts.audited !== true
       const expected = expectedJudgement(head, judgement, facts.leased)
       const verdict = leaderVerdict(expected, facts, certain)
       noteVerdict(exchange, verdict)
@@ -191,7 +193,6 @@ function judgeByRoute<Req, Res>(
   if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM
   const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), given.tags ?? [])
   if (tags === undefined) return { kind: 'unshareable', why: 'tags' }
-  const tagOfUrl = urlTag()
-  const lifetime = { ...judgement.lifetime, tags: tagOfUrl === undefined ? tags : [...tags, tagOfUrl] }
-  return { kind: 'store', lifetime }
+  const ownTags = [urlTag(), route.audit?.tagOf(exchange.place)].filter((tag) => tag !== undefined)
+  return { kind: 'store', lifetime: { ...judgement.lifetime, tags: [...tags, ...ownTags] } }
 }

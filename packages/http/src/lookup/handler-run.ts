@@ -29,7 +29,7 @@ export function runHandler<Req, Res>(
   task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, forwarded, collapseFailed, times, unkeyedUrl } = task
+  const { load, forwarded, collapseFailed, times, unkeyedUrl, audited } = task
   const { urlTag, unkeyedCredentials } = context
   const responseToRevalidate = unkeyedUrl ? undefined : responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
@@ -46,6 +46,7 @@ export function runHandler<Req, Res>(
     responseToRevalidate,
     forwarded,
     collapseFailed,
+    audited,
     key: load.key,
     times,
   })

@@ -18,6 +18,8 @@ export interface LoadTask extends Miss {
   readonly times: HandlerTimes
   /** The layers outside of the request that leads have seen another URL than that of the key: see `seesKeyedUrl`. */
   readonly unkeyedUrl: boolean
+  /** An audit decides whether the response is stored. Default: false. */
+  readonly audited?: boolean | undefined
 }
 
 /** The value of a load whose response only the handler's own client gets, from the handler. */

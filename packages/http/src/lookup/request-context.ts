@@ -32,6 +32,8 @@ export interface KeyedRequest {
 export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
   /** Why the response of this request's own handler goes to its own client only; undefined: others may get it. */
   readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
+  /** The request was chosen for an audit: its own handler answers, whatever is stored. Default: false. */
+  readonly sampled?: boolean | undefined
   /** As in `Candidate`. */
   readonly hadAuthority: boolean
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
@@ -138,6 +140,7 @@ function bypassReasonOf<Req, Res>(
   const ineligible = ineligibleReason(candidate, route.eligibility)
   if (ineligible !== undefined) return ineligible
   if (route.skip(request)) return 'skip'
+  if (route.audit?.isStopped(exchange.place) === true) return 'audit'
   if (exchange.ownSerializer === true) return 'serializer'
   return route.cache.paused ? 'paused' : undefined
 }

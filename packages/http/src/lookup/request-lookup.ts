@@ -37,6 +37,8 @@ export class RequestLookup<Req, Res> {
   readonly #context: RequestContext
   readonly #loader: ResponseLoader<Req, Res>
   readonly #options: CallOptions<Loaded>
+  /** The greatest age that is taken, ms. A request that is chosen for an audit takes nothing that is stored. */
+  readonly #maxAge: number | undefined
   #forwarded: Forwarded = 'uri-miss'
   #key: string
 
@@ -53,7 +55,8 @@ export class RequestLookup<Req, Res> {
     this.#loader = loader
     this.#key = context.key
     // A client that gives a max-age and no max-stale takes no stale response (RFC 9111 section 5.2.1.1).
-    this.#options = context.directives.maxAge === undefined ? { signal } : { signal, staleWhileRevalidate: false }
+    this.#maxAge = context.sampled === true ? 0 : context.directives.maxAge
+    this.#options = this.#maxAge === undefined ? { signal } : { signal, staleWhileRevalidate: false }
   }
 
   /** Why no stored response was served at once, as far as the lookups have shown. */
@@ -108,7 +111,7 @@ export class RequestLookup<Req, Res> {
 
   /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
   #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Loaded>> {
-    const { maxAge } = this.#context.directives
+    const maxAge = this.#maxAge
     const lookingUp = this.#lookUp(key, miss, this.#options)
     return maxAge === undefined ? lookingUp : this.#replaceOlder(lookingUp, maxAge, key, miss)
   }
@@ -133,7 +136,7 @@ export class RequestLookup<Req, Res> {
     const loader = this.#loader
     this.#forwarded = miss.forwarded
     this.#key = key
-    const takesAnyAge = this.#context.directives.maxAge === undefined
+    const takesAnyAge = this.#maxAge === undefined
     const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored
     const ask = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
 import { onAbort } from '@cattlegrid/core/extend'
+import { auditOfLoad } from '../audit/audited-load.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
@@ -214,8 +215,9 @@ export class ResponseLoader<Req, Res> {
   }
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
-    const { recording, requestFields } = this.#recordHandler(task)
-    const recorded = await recording
+    const audit = auditOfLoad(this.#route, this.#exchange, this.#context, task, this.#subrequests)
+    const { recording, requestFields } = this.#recordHandler(audit === undefined ? task : { ...task, audited: true })
+    const recorded = await (audit?.compare(recording) ?? recording)
     if (recorded.kind === 'mismatched')
       return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
     const knownShareable = isKnownShareable(this.#route, task.forwarded)

@@ -34,6 +34,7 @@ export type BypassReason =
   | 'disabled'
   | 'skip'
   | 'paused'
+  | 'audit'
   | 'loop'
   | 'serializer'
   | 'key-failed'

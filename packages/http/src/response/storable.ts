@@ -29,6 +29,7 @@ export type Unstorable =
   | 'outer-value'
   | 'tags'
   | 'unkeyed-url'
+  | 'audit'
   | Ambiguity
 
 /** The decision by a head alone: the response is stored, shared, or for its own client. */

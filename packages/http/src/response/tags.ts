@@ -1,8 +1,8 @@
 import { type OptionRule, rule } from '@cattlegrid/core/extend'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
-/** One of the entry's tags is the tag of the URL. */
-export const tagsRule: OptionRule<readonly string[]> = rule.tags(1)
+/** Two of the entry's tags are those of the URL and of the audit. */
+export const tagsRule: OptionRule<readonly string[]> = rule.tags(2)
 
 /** The tags in a field such as `Surrogate-Key` or `Cache-Tag`, which CDNs separate by blanks or by commas. */
 export function tagsIn(fields: HeaderFields, header: string | undefined): readonly string[] {

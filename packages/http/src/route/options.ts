@@ -26,6 +26,14 @@ export interface QueryOptions {
   readonly ignore?: readonly string[] | undefined
 }
 
+/** How often a route is audited, and what follows from a difference. */
+export interface AuditOptions {
+  /** The part of the requests that is audited, from 0 to 1. Each runs the handler twice. Default: 0.001. */
+  readonly rate?: number | undefined
+  /** `stop`: responses of the route are not cached any more until the process starts again, and what is stored of it is purged in all processes. `warn`: a warning, an event and a metric tell of it. Default: `'stop'`. */
+  readonly onMismatch?: 'stop' | 'warn' | undefined
+}
+
 /** Options of one cached route, and of the whole app. An option that is not given comes from the adapter's defaults, then from the cache. */
 export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOptions, 'ttl' | 'isFailure'> {
   /** Switches the cache on or off, for every request or for this one. Default: true. */
@@ -76,7 +84,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly negativeTtl?: Duration | false | undefined
   /** Fields that count before `Cache-Control` for this cache (RFC 9213), such as `'CDN-Cache-Control'`; the first that can be read wins. Default: none. */
   readonly targets?: readonly string[] | undefined
-  /** Tags by which `invalidateTags` finds the responses: at most 99, of 1 to 256 characters each; a function is called when the head of a response is known. Default: none. */
+  /** Tags by which `invalidateTags` finds the responses: at most 98, of 1 to 256 characters each; a function is called when the head of a response is known. Default: none. */
   readonly tags?: readonly string[] | ((req: Req, res: Res) => readonly string[]) | undefined
   /** A response field with more tags, separated by blanks or commas, such as `'Surrogate-Key'`. Default: false. */
   readonly tagHeader?: string | false | undefined
@@ -114,6 +122,8 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly xCache?: boolean | undefined
   /** Puts the request-target, query included, into the events of `cattlegrid:http`. It may hold secrets, and it has no bound. Default: false. */
   readonly eventUrl?: boolean | undefined
+  /** Compares the response of a sampled request's own handler with that to an anonymous request of the same key. `false`: never. Default: none; with `NODE_ENV=development` the first three loads of each route, with `onMismatch: 'stop'`. */
+  readonly audit?: AuditOptions | false | undefined
   /** Fastify only. `onRequest`: fresh responses are served before the route's own authentication and validation, to every client. Default: `'preHandler'`, after them. */
   readonly phase?: 'preHandler' | 'onRequest' | undefined
   /** Answers in the place of cattlegrid's 503 or 504 where no handler has run; returns true when it has answered, or will. Default: the framework's error handling. */

@@ -1,5 +1,5 @@
 import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
-import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import type { AuditOptions, KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
 import { tagsRule } from '../response/tags.ts'
 
@@ -58,6 +58,14 @@ const keyRules = {
 } satisfies OptionRules<KeyOptions>
 
 const queryRules = { ignore: texts } satisfies OptionRules<QueryOptions>
+
+const auditRules = {
+  rate: {
+    accepted: 'a number from 0 to 1',
+    parse: (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined),
+  } satisfies OptionRule<number>,
+  onMismatch: rule.oneOf('stop', 'warn'),
+} satisfies OptionRules<AuditOptions>
 
 const requestPredicate = rule.function<(request: never) => boolean>('a function (req) => boolean')
 const anyFunction = rule.function('a function')
@@ -131,6 +139,7 @@ const routeRules = {
   serverTiming: rule.boolean,
   xCache: rule.boolean,
   eventUrl: rule.boolean,
+  audit: rule.orFalse(rule.nested(auditRules)),
   phase: rule.oneOf('preHandler', 'onRequest'),
   onError: rule.function<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
@@ -170,6 +179,7 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly serverTiming?: boolean | undefined
   readonly xCache?: boolean | undefined
   readonly eventUrl?: boolean | undefined
+  readonly audit?: AuditOptions | false | undefined
 }
 
 /** @throws InvalidOptionError for an unknown option or a value that is not accepted. */

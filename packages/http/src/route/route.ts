@@ -6,6 +6,7 @@ import {
   type LoadOptions,
   type ViewOptions,
 } from '@cattlegrid/core'
+import { Audit } from '../audit/audit.ts'
 import { OuterBodies } from '../capture/outer-bodies.ts'
 import { type Eligibility, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
@@ -46,6 +47,8 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly outerValueWarning: OuterValueWarning
   readonly neverStoredWarning: NeverStoredWarning
   readonly outerBodies: OuterBodies
+  /** undefined: no response is audited. */
+  readonly audit: Audit | undefined
   readonly mode: 'serve' | 'observe'
   /** A response is stored only for the lifetime that it declares. */
   readonly appMode: boolean
@@ -124,6 +127,7 @@ export function compileRoute<Req, Res>(
     personalReads: personalReadsOf(given, key.extra, new ApplicationPackages(compileRoute)),
     ...warningsOf(given, http),
     outerBodies: new OuterBodies(),
+    audit: auditOf(given.audit, http),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
@@ -140,6 +144,14 @@ function reportRuleOf({
   serverTiming = false,
 }: ParsedRoute): ReportRule {
   return { cacheStatus: nameOf(cacheStatus), cacheStatusKey, xCache, serverTiming }
+}
+
+/** In development each route is audited unless it says no: a page of another client surprises more than one that is not cached. */
+function auditOf(given: ParsedRoute['audit'], { cache }: HttpCache): Audit | undefined {
+  const isDevelopment = process.env['NODE_ENV'] === 'development'
+  if (given === false || (given === undefined && !isDevelopment)) return undefined
+  const { rate = 0.001, onMismatch = 'stop' } = given ?? { rate: 0 }
+  return new Audit(cache, { rate, stops: onMismatch === 'stop', isDevelopment })
 }
 
 /** The warnings of a route, each of which is told once. */

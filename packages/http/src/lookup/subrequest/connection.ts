@@ -67,6 +67,18 @@ export function connectionOf(req: ReceivedRequest): ClientConnection {
   return { server, isHttp2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
 }
 
+/** The same connection with another client at its end, who shows no certificate: for an audit. The address is one that no host has (RFC 5737). */
+export function anotherClient(connection: ClientConnection): ClientConnection {
+  const { peer, tls } = connection
+  const nobody = tls['encrypted'] === true ? { authorized: false, getPeerCertificate: () => ({}) } : {}
+  const { getPeerX509Certificate: _, ...shown } = tls
+  return {
+    ...connection,
+    peer: { ...peer, remoteAddress: '192.0.2.1', remotePort: 1024, remoteFamily: 'IPv4' },
+    tls: { ...shown, ...nobody },
+  }
+}
+
 function tlsOf(socket: object): Record<string, unknown> {
   const facts: Record<string, unknown> = { encrypted: true }
   for (const name of TLS_FACTS) {

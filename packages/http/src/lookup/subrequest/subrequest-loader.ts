@@ -1,9 +1,10 @@
 import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ClientConnection, connectionOf } from './connection.ts'
+import { anotherClient, type ClientConnection, connectionOf } from './connection.ts'
 import type { Exchange } from '../../exchange.ts'
 import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
 import { isStoredBefore } from '../miss.ts'
+import { copyUnreported } from '../../request/watched-fields.ts'
 import { cdnLoopField } from '../../request/loop-detection.ts'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { normalHost } from '../../fields/normal-host.ts'
@@ -14,7 +15,19 @@ import type { RecordedResponse } from '../../response/recorded-response.ts'
 import { validatorsOf } from '../../response/revalidate.ts'
 import type { Route } from '../../route/route.ts'
 import { responseToRevalidateOf } from '../stale-response.ts'
-import { sendSubrequest, type SubrequestResult } from './subrequest.ts'
+import { sendSubrequest, type SubrequestResponse, type SubrequestResult } from './subrequest.ts'
+
+/** Sends an anonymous request. `vary`: the names of its selecting fields. */
+export type SendAnonymously = (vary: readonly string[], signal: AbortSignal) => Promise<SubrequestResponse>
+
+/** What a subrequest repeats of the request that caused it. */
+type ReceivedRequest = Pick<Exchange, 'scheme' | 'host'> & { readonly headers: IncomingHttpHeaders }
+
+interface Sending {
+  readonly received: ReceivedRequest
+  readonly connection: ClientConnection
+  readonly signal: AbortSignal
+}
 
 /** Brings the loads of one request their response by subrequests: a refresh behind a stale response, or in the place of a handler that cannot answer for the key. */
 export class SubrequestLoader<Req, Res> {
@@ -68,17 +81,55 @@ export class SubrequestLoader<Req, Res> {
     }
   }
 
+  /**
+   * Returns a function that sends the request of a refresh, without validators, as a client at another address: for an audit, which stores nothing. Reads the
+   * client's request at once, as the handler may change it, and reports no rejection.
+   */
+  asAnotherClient(task: LoadTask): SendAnonymously {
+    const received = this.#received
+    const connection = anotherClient(this.#connection)
+    return (vary, signal) =>
+      this.#dispatch({ ...task, record: { vary, id: '' } }, undefined, { received, connection, signal }).response
+  }
+
   /** Sends one subrequest, and reports a rejected response. */
   async #send(
-    { load, record, loadId, forwarded, collapseFailed, unkeyedUrl }: LoadTask,
+    task: LoadTask,
     responseToRevalidate: RecordedResponse | undefined,
   ): Promise<{ readonly returned: SubrequestResult; readonly requestFields: IncomingHttpHeaders }> {
+    const { load, unkeyedUrl } = task
+    const { refreshMode } = this.#route
+    const { response, requestFields } = this.#dispatch(task, responseToRevalidate, {
+      received: this.#received,
+      connection: this.#connection,
+      signal: load.signal,
+    })
+    const { result: returned, status } = await response
+    const why = rejectionOf(returned)
+    if (why !== 'unreached') refreshMode.onReached()
+    // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
+    const isOfRoute = why === 'key' && !unkeyedUrl
+    if (isOfRoute || (why !== undefined && load.background && !wasEnded(load, why)))
+      refreshMode.onRejection({ target: this.#context.target, status, why })
+    return { returned, requestFields }
+  }
+
+  get #received(): ReceivedRequest {
+    const { scheme, host, req } = this.#exchange
+    return { scheme, host, headers: copyUnreported(req.headers) }
+  }
+
+  #dispatch(
+    { load, record, loadId, forwarded, collapseFailed }: LoadTask,
+    responseToRevalidate: RecordedResponse | undefined,
+    { received: { scheme, host, headers }, connection, signal }: Sending,
+  ): { readonly response: Promise<SubrequestResponse>; readonly requestFields: IncomingHttpHeaders } {
     const route = this.#route
     const exchange = this.#exchange
     const { key, keyedUrl, target, unshareable } = this.#context
-    const { place, scheme, host, req, routingFields } = exchange
-    const requestFields = { ...routingFields, ...subrequestFields(req.headers, route, record) }
-    const { result: returned, status } = await sendSubrequest({
+    const { place, routingFields } = exchange
+    const requestFields = { ...routingFields, ...subrequestFields(headers, route, record) }
+    const response = sendSubrequest({
       place,
       key,
       scheme,
@@ -96,18 +147,12 @@ export class SubrequestLoader<Req, Res> {
         collapseFailed,
       },
       target: keyedUrl(target),
-      signal: load.signal,
-      connection: this.#connection,
+      signal,
+      connection,
       scope: route.scope,
       dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
     })
-    const why = rejectionOf(returned)
-    if (why !== 'unreached') route.refreshMode.onReached()
-    // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
-    const isOfRoute = why === 'key' && !unkeyedUrl
-    if (isOfRoute || (why !== undefined && load.background && !wasEnded(load, why)))
-      route.refreshMode.onRejection({ target, status, why })
-    return { returned, requestFields }
+    return { response, requestFields }
   }
 }
 

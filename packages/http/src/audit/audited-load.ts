@@ -1,0 +1,118 @@
+import { onAbort } from '@cattlegrid/core/extend'
+import type { LoadTask } from '../lookup/loaded-response.ts'
+import { responseToRevalidateOf } from '../lookup/stale-response.ts'
+import type { SendAnonymously, SubrequestLoader } from '../lookup/subrequest/subrequest-loader.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../lookup/request-context.ts'
+import type { RecordingResult } from '../capture/recording-result.ts'
+import type { Route } from '../route/route.ts'
+import type { Audit, AuditedExchange } from './audit.ts'
+import { differenceOf, differentStatus, type Finding } from './finding.ts'
+import type { SubrequestResponse } from '../lookup/subrequest/subrequest.ts'
+import type { RecordedResponse } from '../response/recorded-response.ts'
+
+/** How long a load waits for its audit when its own handler has ended, ms. */
+const PATIENCE = 1000
+
+/**
+ * The audit of a load that a client's own handler is about to run for; undefined: there is none. A handler that revalidates may confirm a stored response, which
+ * is no response to compare.
+ */
+export function auditOfLoad<Req, Res>(
+  route: Route<Req, Res>,
+  exchange: Exchange<Req, Res>,
+  { sampled = false }: Pick<RequestContext, 'sampled'>,
+  task: LoadTask,
+  subrequests: SubrequestLoader<Req, Res>,
+): AuditedLoad | undefined {
+  const { audit } = route
+  if (audit === undefined || !task.load.leased || task.unkeyedUrl) return undefined
+  if (responseToRevalidateOf(task.load, route) !== undefined || !audit.takes(exchange, sampled)) return undefined
+  const { place, pattern, target } = exchange
+  return new AuditedLoad(audit, { place, pattern, target }, route, task, subrequests.asAnotherClient(task))
+}
+
+/** A load by the handler of a client, beside which the handler runs for an anonymous request of the same key. */
+export class AuditedLoad {
+  readonly #audit: Audit
+  readonly #exchange: AuditedExchange
+  readonly #runtime: Route['runtime']
+  readonly #task: LoadTask
+  readonly #send: SendAnonymously
+
+  constructor(
+    audit: Audit,
+    exchange: AuditedExchange,
+    { runtime }: Pick<Route, 'runtime'>,
+    task: LoadTask,
+    send: SendAnonymously,
+  ) {
+    this.#audit = audit
+    this.#exchange = exchange
+    this.#runtime = runtime
+    this.#task = task
+    this.#send = send
+  }
+
+  /**
+   * Call it when the client's own handler runs: its response is not delayed. Resolves to the result of that recording, once it is compared; what waits
+   * for the load gets nothing before.
+   */
+  async compare(recording: Promise<RecordingResult>): Promise<RecordingResult> {
+    this.#audit.begin(this.#exchange)
+    const finding = await this.#find(recording).catch(() => undefined)
+    await this.#audit.end(this.#exchange, finding)
+    const own = await recording
+    const isRefused = own.kind === 'store' && this.#audit.isStopped(this.#exchange.place)
+    return isRefused ? { kind: 'unshareable', why: 'audit' } : own
+  }
+
+  /** Undefined: the response of the client's own handler is not stored, whatever the other one is. */
+  async #find(recording: Promise<RecordingResult>): Promise<Finding | undefined> {
+    const { load, record } = this.#task
+    const stop = new AbortController()
+    onAbort(load, () => stop.abort())
+    const known = record?.vary ?? []
+    const anonymous = this.#send(known, stop.signal)
+    const own = await recording
+    if (own.kind !== 'store') stop.abort()
+    const giveUp = this.#runtime.schedule(() => stop.abort(), PATIENCE)
+    try {
+      let other = await anonymous
+      if (own.kind !== 'store') return undefined
+      // The first response of a URL tells by which fields it is selected.
+      if (own.vary.some((name) => !known.includes(name))) other = await this.#send(own.vary, stop.signal)
+      return findingOf(own.response, other)
+    } finally {
+      giveUp()
+    }
+  }
+}
+
+/** Compares a response that would be stored with that to another client. */
+function findingOf(own: RecordedResponse, { result, status }: SubrequestResponse): Finding {
+  switch (result.kind) {
+    case 'store':
+      return differenceOf(own, result.response)
+    case 'share':
+    case 'unshareable':
+      // A login, or a refusal: this client has got more than another would.
+      if (status !== undefined && status !== own.status) return differentStatus(own.status, status)
+      return notRun(`the response to the other request is not stored (${result.why})`)
+    case 'fail':
+      return notRun(`the handler failed for the other request, with ${result.status}`)
+    case 'unreached':
+      return notRun(`another layer answered the other request${status === undefined ? '' : `, with ${status}`}`)
+    case 'other-key':
+      return notRun('the other request has another key')
+    case 'switched-off':
+      return notRun('the cache was switched off meanwhile')
+    case 'mismatched':
+    case 'aborted':
+      return notRun('the handler did not end in time for the other request')
+  }
+}
+
+function notRun(why: string): Finding {
+  return { kind: 'not-run', why }
+}
