@@ -67,7 +67,7 @@ export interface NewEntry extends Windows {
 
 /**
  * A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's
- * time of day matters.
+ * time of day matters. Copy one by `makeEntry`: its members may be getters, which a spread leaves out.
  */
 export interface Entry {
   readonly value: unknown

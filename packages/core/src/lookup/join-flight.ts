@@ -40,12 +40,12 @@ export class FlightJoiner {
     this.#coordinator = coordinator
   }
 
-  joinOrStart(
+  async joinOrStart(
     call: Call,
     storeRead: TimedRead,
     fallback: Entry | undefined,
     state: CallState,
-  ): Served | undefined | Promise<Served | undefined> {
+  ): Promise<Served | undefined> {
     const { events, admission, runtime } = this.#services
     const { storedKey: key } = call
     const joined = this.#coordinator.flights.joinable(key)
@@ -67,7 +67,7 @@ export class FlightJoiner {
     else if (events.hasListeners('join')) events.emit('join', { key, call: state.id, flight: flight.id })
     // Only now has the flight asked for its share of the batch's permit, for which the loader call waits.
     call.batch?.onRead(call.requestedKey)
-    return waiting.then((result) => this.#serve(result, part))
+    return this.#serve(await waiting, part)
   }
 
   /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */

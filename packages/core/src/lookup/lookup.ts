@@ -182,7 +182,7 @@ export class Lookups {
   }
 
   /** Claims the key: joins its flight or starts one, and waits. Undefined if that brings nothing for this call. */
-  #claim(call: Call, state: CallState, read: Read): Served | undefined | Promise<Served | undefined> {
+  #claim(call: Call, state: CallState, read: Read): Promise<Served | undefined> {
     this.#noteMiss(call, state)
     const fallback = state.verdict === 'if-error' && read.kind === 'found' ? read.entry : undefined
     if (fallback !== undefined) state.foundStale = true

@@ -16,7 +16,7 @@ const WORD = 8
  * A kept entry with the record of its key, its places in a Map and in the order of use, and the promise of
  * its hits.
  */
-const ENTRY = 480
+const ENTRY = 448
 /** A tag of an entry, and the number of the tag. */
 const TAG = 200
 /** An object without its properties. */

@@ -47,5 +47,7 @@ export function judgeTags(entry: Entry, numbers: readonly (TagNumber | undefined
 export function expireAt(entry: Entry, moment: number | undefined): Entry | undefined {
   if (moment === undefined) return undefined
   if (moment === Infinity) return entry
-  return makeEntry(entry, { ...entry, freshUntil: freshUntilExpiry(entry, moment), expired: true }, entry.from)
+  const { version, committedAt, loadTime, tagSeq, size } = entry
+  const freshUntil = freshUntilExpiry(entry, moment)
+  return makeEntry(entry, { version, committedAt, freshUntil, expired: true, loadTime, tagSeq, size }, entry.from)
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { makeEntry } from '@cattlegrid/core/extend'
 import { memoryCache, never } from '../support/memory-cache.ts'
 
 let cache: Cache
@@ -37,7 +38,7 @@ describe('the promise of a hit', () => {
     const peek = store.peek.bind(store)
     store.peek = (...asked) => {
       const entry = peek(...asked)
-      return entry && Object.freeze({ ...entry })
+      return entry && Object.freeze(makeEntry(entry, entry, entry.from))
     }
     const cold = createCache({ store, ttl: '1m' })
     await cold.set('k', 1)

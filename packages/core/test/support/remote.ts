@@ -1,5 +1,12 @@
 import { type Cache, type CacheOptions, type Codec, createCache, memoryStore, type Store } from '@cattlegrid/core'
-import type { Entry, NewEntry, Notice, StorePart, TagNumber } from '@cattlegrid/core/extend'
+import {
+  type Entry,
+  makeEntry,
+  type NewEntry,
+  type Notice,
+  type StorePart,
+  type TagNumber,
+} from '@cattlegrid/core/extend'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** A step that can be slowed down. */
@@ -162,7 +169,7 @@ export class Remote {
         return async (key, codec) => {
           const read = await memory.read(key, codec)
           if (read.kind !== 'found') return read
-          const entry = { ...read.entry, tagSeq: this.#noted.get(key) ?? 0 }
+          const entry = { ...makeEntry(read.entry, read.entry, read.entry.from), tagSeq: this.#noted.get(key) ?? 0 }
           return { ...read, entry: this.encodes ? travelled(entry, codec) : entry }
         }
       case 'put':

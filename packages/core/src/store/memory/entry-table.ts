@@ -86,9 +86,10 @@ export class EntryTable {
   write(key: string, written: NewEntry, tagSeq: number, size: number): Version {
     this.#writes += 1
     this.#leases.delete(key)
-    const state = { version: String(this.#writes), tagSeq, size }
-    this.#keep(new StoredEntry(key, written, writtenState(written, state, this.#runtime.now())))
-    return state.version
+    const version = String(this.#writes)
+    const state = writtenState(written, { version, tagSeq, size }, this.#runtime.now())
+    this.#keep(new StoredEntry(key, written, this.#writes, state))
+    return version
   }
 
   /** Removes the entry. */

@@ -18,7 +18,7 @@ export class KeyRecord extends LruNode {
 
 /**
  * The entry of a key, which is its record, too: an object of its own would add a sixth to what a small entry
- * costs. It has all members of an entry itself, so that a copy by spread has them.
+ * costs. It keeps nothing that it can compute: a text for the version alone would add a fifteenth.
  */
 export class StoredEntry extends KeyRecord implements Entry {
   readonly value: unknown
@@ -35,23 +35,32 @@ export class StoredEntry extends KeyRecord implements Entry {
    */
   tagSeq: number
   readonly size: number
-  readonly version: Version
-  readonly from = 'store'
+  /** The number of its write; negative once it was expired by hand. */
+  readonly #write: number
   promised: Promise<unknown> | undefined = undefined
 
-  constructor(key: string, content: EntryContent, state: EntryState) {
+  constructor(key: string, content: EntryContent, write: number, state: Omit<EntryState, 'version'>) {
     super(key, undefined)
     this.value = content.value
     this.staleWhileRevalidate = content.staleWhileRevalidate
     this.staleIfError = content.staleIfError
     this.tags = content.tags
-    this.version = state.version
+    this.#write = write
     this.committedAt = state.committedAt
     this.freshUntil = state.freshUntil
     this.expired = state.expired
     this.loadTime = state.loadTime
     this.tagSeq = state.tagSeq
     this.size = state.size
+  }
+
+  get version(): Version {
+    const version = String(Math.abs(this.#write))
+    return this.#write < 0 ? expiredVersion(version) : version
+  }
+
+  get from(): 'store' {
+    return 'store'
   }
 
   override get entry(): StoredEntry {
@@ -61,15 +70,7 @@ export class StoredEntry extends KeyRecord implements Entry {
   /** Another entry of the key, which is stale from `freshUntil` on: callers may still hold this one. */
   expiredByHand(freshUntil: number): StoredEntry {
     const { committedAt, loadTime, tagSeq, size } = this
-    const state = {
-      version: expiredVersion(this.version),
-      committedAt,
-      freshUntil,
-      expired: true,
-      loadTime,
-      tagSeq,
-      size,
-    }
-    return new StoredEntry(this.key, this, state)
+    const state = { committedAt, freshUntil, expired: true, loadTime, tagSeq, size }
+    return new StoredEntry(this.key, this, -Math.abs(this.#write), state)
   }
 }
