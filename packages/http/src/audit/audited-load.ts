@@ -15,8 +15,8 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 const PATIENCE = 1000
 
 /**
- * The audit of a load that a client's own handler is about to run for; undefined: there is none. A handler that revalidates may confirm a stored response, which
- * is no response to compare.
+ * The audit of a load for which a client's own handler is about to run; undefined: there is none. A handler that
+ * revalidates may confirm a stored response, and then there is nothing to compare.
  */
 export function auditOfLoad<Req, Res>(
   route: Route<Req, Res>,
@@ -32,7 +32,7 @@ export function auditOfLoad<Req, Res>(
   return new AuditedLoad(audit, { place, pattern, target }, route, task, subrequests.asAnotherClient(task))
 }
 
-/** A load by the handler of a client, beside which the handler runs for an anonymous request of the same key. */
+/** A load by the handler of a client. The handler runs for an anonymous request of the same key, too. */
 export class AuditedLoad {
   readonly #audit: Audit
   readonly #exchange: AuditedExchange
@@ -55,8 +55,8 @@ export class AuditedLoad {
   }
 
   /**
-   * Call it when the client's own handler runs: its response is not delayed. Resolves to the result of that recording, once it is compared; what waits
-   * for the load gets nothing before.
+   * Call it when the client's own handler runs. Its response is not delayed; the result of its recording is, until it
+   * is compared.
    */
   async compare(recording: Promise<RecordingResult>): Promise<RecordingResult> {
     this.#audit.begin(this.#exchange)

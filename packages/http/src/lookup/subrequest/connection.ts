@@ -67,7 +67,7 @@ export function connectionOf(req: ReceivedRequest): ClientConnection {
   return { server, isHttp2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
 }
 
-/** The same connection with another client at its end, who shows no certificate: for an audit. The address is one that no host has (RFC 5737). */
+/** The connection of another client, who shows no certificate: for an audit. No host has its address (RFC 5737). */
 export function anotherClient(connection: ClientConnection): ClientConnection {
   const { peer, tls } = connection
   const nobody = tls['encrypted'] === true ? { authorized: false, getPeerCertificate: () => ({}) } : {}

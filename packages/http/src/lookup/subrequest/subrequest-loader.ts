@@ -82,8 +82,8 @@ export class SubrequestLoader<Req, Res> {
   }
 
   /**
-   * Returns a function that sends the request of a refresh, without validators, as a client at another address: for an audit, which stores nothing. Reads the
-   * client's request at once, as the handler may change it, and reports no rejection.
+   * Returns a function that sends the request of a refresh, without validators, as a client at another address: for an
+   * audit, which stores nothing. Reads the client's request at once, as the handler may change it.
    */
   asAnotherClient(task: LoadTask): SendAnonymously {
     const received = this.#received
