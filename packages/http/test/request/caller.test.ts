@@ -65,6 +65,13 @@ describe('the caller of a function', () => {
     expect(reader).toEqual({ through: [], file: __filename })
   })
 
+  test('is the package whose code is behind a function of V8', async () => {
+    const source = '(function page(callee) { [0].forEach(callee) })'
+    const filename = '/srv/node_modules/reader/index.js'
+    const iterating = runInThisContext(source, { filename }) as Call
+    expect((await stackOf(application, iterating)).caller.package).toBe('reader')
+  })
+
   test.each([
     ['Node, at an event', [], true],
     ['a framework that the application has called', ['express', application], true],
@@ -77,6 +84,20 @@ describe('the caller of a function', () => {
 })
 
 describe('a captured stack', () => {
+  test('leaves stackTraceLimit as it was', async () => {
+    const { stackTraceLimit } = Error
+    ends.push(() => void Reflect.set(Error, 'stackTraceLimit', stackTraceLimit))
+    Error.stackTraceLimit = 7
+    await stackOf(application)
+    expect(Error.stackTraceLimit).toBe(7)
+  })
+
+  test('tells its reader after its caller, although V8 formats a stack once', async () => {
+    const stack = await stackOf(application)
+    expect(stack.caller.position).toContain('/srv/routes.js')
+    expect(stack.reader).toEqual({ through: [], file: '/srv/routes.js' })
+  })
+
   test.each([
     ['none', undefined],
     ['the application’s own', (error: Error) => String(error)],
@@ -114,6 +135,18 @@ describe('the packages that are the application', () => {
     symlinkSync(main, command)
     const packages = withMain(command)
     expect(['@acme/site', 'express'].filter((name) => packages.includes(name))).toEqual(['@acme/site'])
+  })
+
+  // Node leaves the name in argv as it was typed.
+  test('include that of a main module that was named without its extension', () => {
+    expect(withMain('/srv/node_modules/@acme/site/main').includes('@acme/site')).toBe(true)
+  })
+
+  test('include those that declare the route', () => {
+    let packages: ApplicationPackages | undefined
+    const declare = (): void => void (packages = new ApplicationPackages(declare))
+    inPackage('@acme/site')(declare)
+    expect(['@acme/site', 'express'].filter((name) => packages?.includes(name))).toEqual(['@acme/site'])
   })
 
   test('are none where the process has no main module', () => {
