@@ -10,7 +10,8 @@ import { assertComplete, findEntriesOf } from './search.ts'
 import { traceOf } from './trace.ts'
 
 /**
- * So many entries of a page are explained: each one costs a question to every process, and a process answers
+ * The number of entries of a page that are explained: each costs a question to every process, and a
+ * process answers
  * 20 in a second.
  */
 const MOST_EXPLAINED = 10

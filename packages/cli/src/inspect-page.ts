@@ -5,7 +5,7 @@ import { jsonLine, type Row, table } from './print.ts'
 import { documentOf, rowsOf } from './print-report.ts'
 import { assertComplete, countOf, findEntriesOf, type PageEntries } from './search.ts'
 
-/** So many entries of a page are shown to people. */
+/** The number of entries of a page that people are shown. */
 const MOST_SHOWN = 50
 const NOT_FOUND =
   'Only responses of routes with invalidateOnUnsafe carry the tag of their URL. Its query must be that of their key'

@@ -2,7 +2,7 @@ import type { CommandContext } from './command.ts'
 import type { Connection } from './connection.ts'
 import { displayKeys } from './print.ts'
 
-/** The search ends after so many names, or after so many ms. */
+/** The search ends after this number of names, or after this time, ms. */
 const MOST_NAMES = 100_000
 const LONGEST_SEARCH = 1000
 const MOST_NAMESPACES = 10

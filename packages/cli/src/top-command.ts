@@ -3,7 +3,7 @@ import type { Command, CommandContext, Weight } from './command.ts'
 import { namespaceNotes } from './namespaces.ts'
 import { displayKey, jsonLine } from './print.ts'
 
-/** So many keys are shown to people. */
+/** The number of keys that people are shown. */
 const MOST_SHOWN = 20
 
 const weights: {

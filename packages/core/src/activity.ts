@@ -19,7 +19,7 @@ export interface CacheStats {
   /** The leases that this process holds now. */
   readonly leases: number
   /**
-   * True while the notices of the store arrive from all of its nodes. False until they first do, if the store
+   * True while the notices of the store arrive from all of its parts. False until they first do, if the store
    * is shared.
    */
   readonly noticesConnected: boolean
@@ -33,7 +33,7 @@ export class Activity {
   readonly stale: MutableCounts = { store: 0, near: 0, outage: 0 }
   loading = 0
   leases = 0
-  /** The nodes of the store whose notices may be lost; '' stands for all. */
+  /** The parts of the store whose notices may be lost; '' stands for all. */
   readonly #silentNodes: Set<string>
 
   /**

@@ -73,7 +73,7 @@ export class MiddlewarePlaces {
     const declared = this.#placeIn(route)
     const place = declared ?? this.#placeInApp(req.app, req.baseUrl)
     if (place === undefined) return undefined
-    // A route may call the middleware in a function of its own.
+    // A route may call the middleware in its function.
     const named = `${place} ${routeName(route, req.app)}`
     if (declared !== undefined) this.#ofRoutes.set(route, named)
     return named

@@ -61,7 +61,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     this.request = request
     this.response = reply
     this.outer = receiverOf(reply)
-    // As in Node's exchange: an inner place has entries of its own.
+    // As in Node's exchange: an inner place has separate entries.
     this.place = this.outer === undefined ? name : `@${depthOf(this.outer)} ${name}`
     this.routingFields = routingFields
     this.#folded = folded

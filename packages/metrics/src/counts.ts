@@ -24,7 +24,9 @@ export class Counts {
   }
 }
 
-/** The values of a label that others name: after so many different ones, every further one is `other`. */
+/**
+ * The values of a label that others name: after this number of different ones, every further one is `other`.
+ */
 export class BoundedLabel {
   readonly #known = new Set<string>()
   readonly #max: number

@@ -5,7 +5,7 @@ import type { RefreshPermitted } from '../store/answers.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * At most so many requests are under way at once: a burst of stale hits must not send one each before the
+ * The most requests under way at once: a burst of stale hits must not send one each before the
  * first answer.
  */
 const MOST_ASKING = 32
@@ -28,7 +28,7 @@ export class RefreshBudget {
   /** The requests that it granted. */
   readonly #grantedLocally = new WeakSet<RefreshRequest>()
   #asking = 0
-  /** So many requests may be under way: one after a refusal, twice as many after each grant. */
+  /** The requests that may be under way: one after a refusal, twice as many after each grant. */
   #maxAsking = MOST_ASKING
   #pausedUntil = -Infinity
   /** The number of permits that ended, where `atOnce` counts them. */

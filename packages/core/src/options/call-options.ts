@@ -51,7 +51,7 @@ export interface ViewOptions extends CallOptions {
   readonly maxLoads?: number | 'auto' | undefined
   /**
    * Names what the loaders of this view ask, such as a database, where it is another than the cache's. Each
-   * source has a limit of its own with `maxLoads: 'auto'`. Default: the cache's source.
+   * source has a separate limit with `maxLoads: 'auto'`. Default: the cache's source.
    */
   readonly source?: string | undefined
 }

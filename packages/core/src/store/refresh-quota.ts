@@ -5,9 +5,9 @@
 export interface RefreshRequest {
   /** Identifies the refresh among those that run. */
   readonly token: string
-  /** At most so many refreshes begin in any second. */
+  /** The most refreshes that begin in any second. */
   readonly perSecond: number | undefined
-  /** At most so many refreshes run at once. */
+  /** The most refreshes that run at once. */
   readonly atOnce: number | undefined
   /** The refresh counts as ended after this time, ms: the process that runs it may have died. */
   readonly holdFor: number

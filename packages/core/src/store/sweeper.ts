@@ -3,7 +3,7 @@ import type { HitLru, LruNode } from './hit-lru.ts'
 
 /** The least time between two steps, ms. */
 const PAUSE = 1000
-/** A step visits at most so many nodes. */
+/** The most records that a step visits. */
 const NODES_PER_STEP = 1000
 
 /**

@@ -44,7 +44,7 @@ export const CLIENT_FIELDS = [
 ] as const
 const FIELDS = [...CREDENTIALS, ...CLIENT_FIELDS] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
-/** So many reads are kept before it is decided which of them count. */
+/** The reads that are kept until it is decided which of them count. */
 const MAX_READS = 64
 /** The names of `allowReads`. */
 export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, ...FIELDS]

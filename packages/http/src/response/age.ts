@@ -22,7 +22,7 @@ export function currentAge(initial: number, residentTime: number): number {
 }
 
 /**
- * True if the response satisfies a request's `max-age` of so many ms (RFC 9111 section 5.2.1.1): by the `Age`
+ * True if the response satisfies a request's `max-age`, ms (RFC 9111 section 5.2.1.1): by the `Age`
  * that it would be sent with. A response that was stored within the last second shows 0, so the time since
  * its commit counts as well: `max-age=0` asks for another one.
  */

@@ -1,7 +1,7 @@
 import type { Judgement, Unstorable } from '../response/storable.ts'
 
 /**
- * So many responses in a row are not stored before it is told: a route that stores most of its responses may
+ * The responses in a row that are not stored before it is told: a route that stores most of its responses may
  * have one that sets a cookie.
  */
 const TELLING = 3

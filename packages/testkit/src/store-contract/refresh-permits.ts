@@ -12,8 +12,8 @@ function request(limits: Partial<RefreshRequest>): RefreshRequest {
 }
 
 /**
- * Asks for so many permits at once, in turn from each process; returns how many were granted, and the time
- * after which to ask again.
+ * Asks for this number of permits at once, in turn from each process; returns how many were granted, and the
+ * time after which to ask again.
  */
 async function ask(
   [first, second = first]: readonly [Store, Store?],

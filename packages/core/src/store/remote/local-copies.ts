@@ -9,13 +9,13 @@ import { InvalidationLog } from '../../maps/invalidation-log.ts'
 import { LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
-/** So many invalidated tags keep their number; a forgotten one drops more copies than it must. */
+/** The invalidated tags whose number is kept; a forgotten one drops more copies than it must. */
 const TAGS_KEPT = 5_000
 /**
- * So many dropped keys keep their number; a forgotten one keeps the answers of more reads out than it must.
+ * The dropped keys whose number is kept; a forgotten one keeps the answers of more reads out than it must.
  */
 const KEYS_KEPT = 5_000
-/** Once the copies are full, one in so many new keys is admitted. */
+/** Once the copies are full, one new key in this number is admitted. */
 const ADMIT_ONE_IN = 16
 
 /**

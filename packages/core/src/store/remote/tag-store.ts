@@ -16,7 +16,7 @@ import { expireAt, judgeTags, tagExpiry } from '../tag-expiry.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 
-/** So many tags keep their number; the store is asked again for the others. */
+/** The number of tags whose number is kept; the store is asked again for the others. */
 const TAGS_KEPT = 5_000
 
 interface KnownTag extends TagNumber {
