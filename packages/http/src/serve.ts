@@ -28,7 +28,8 @@ import { Responder } from './lookup/responder.ts'
  *
  * - After a `send` or `fail` that throws before the first byte, `pass` or `run` may follow.
  * - After `run`, `send` or `fail` follows only if the handler has sent nothing.
- * - It calls none if the client has disconnected, an outer layer answers while the cache waits, `onError` answers, or a subrequest is refused.
+ * - It calls none if the client has disconnected, an outer layer answers while the cache waits, `onError`
+ *   answers, or a subrequest is refused.
  *
  * @example
  * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
@@ -67,8 +68,9 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
 }
 
 /**
- * Sends a fresh entry, or calls `onMiss` if there is none or an outer layer has answered before; calls neither if one answers while the store is read. For a
- * phase in which no handler can run yet. Ignores request directives.
+ * Sends a fresh entry, or calls `onMiss` if there is none or an outer layer has answered before; calls
+ * neither if one answers while the store is read. For a phase in which no handler can run yet. Ignores
+ * request directives.
  *
  * @example
  * import { compileRoute, httpCache, nextDeclaration, serveStored } from '@cattlegrid/http'
@@ -110,7 +112,10 @@ function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Re
   return trySend(exchange, hitInProcess(exchange, route, key))
 }
 
-/** True if the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
+/**
+ * True if the request is finished. If an outer layer throws before the first byte of a hit, the request
+ * continues without the hit.
+ */
 function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   if (hit === undefined) return false
   try {
@@ -124,8 +129,8 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
 }
 
 /**
- * Runs and records the handler for a subrequest of this place; passes on a subrequest of another place. Its key is made anew, because a response is
- * stored only under the key of the request that its handler saw.
+ * Runs and records the handler for a subrequest of this place; passes on a subrequest of another place. Its
+ * key is made anew, because a response is stored only under the key of the request that its handler saw.
  */
 function recordSubrequest<Req, Res>(
   marker: SubrequestMarker,

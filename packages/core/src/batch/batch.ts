@@ -9,10 +9,12 @@ import { LoaderCall } from './loader-call.ts'
 import type { ManyLoader } from './many-loader.ts'
 
 /**
- * Combines the loads of many keys into loader calls. Each key is a separate call; those that lead together share a loader call.
+ * Combines the loads of many keys into loader calls. Each key is a separate call; those that lead together
+ * share a loader call.
  *
- * A loader call begins when every key was read, and every key that asks for its lease has the store's answer. It waits for nothing else: a key that
- * follows another leader joins a later loader call if it leads in the end.
+ * A loader call begins when every key was read, and every key that asks for its lease has the store's answer.
+ * It waits for nothing else: a key that follows another leader joins a later loader call if it leads in
+ * the end.
  */
 export class Batch implements CallBatch, PermitSource {
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }

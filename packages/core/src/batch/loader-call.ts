@@ -15,7 +15,9 @@ export class LoaderCall implements ManyLoad {
   readonly permit: SharedPermit
   readonly #admission: AdmissionControl
   readonly #events: Events
-  /** A key may load twice: for its own caller alone, and for those that joined that caller's flight before. */
+  /**
+   * A key may load twice: for its own caller alone, and for those that joined that caller's flight before.
+   */
   readonly #loads = new Set<Load<never>>()
   /** Those for which the loader was called. */
   readonly #loadsByKey = new Map<string, readonly Load<never>[]>()
@@ -71,7 +73,10 @@ export class LoaderCall implements ManyLoad {
     for (const load of this.#loadsByKey.get(key) ?? []) load.uncacheable(options)
   }
 
-  /** Calls the loader, inside the load of each of its keys. `outer`: the scope around the batch, for which it counts unless all of its loads run in the background. */
+  /**
+   * Calls the loader, inside the load of each of its keys. `outer`: the scope around the batch, for which it
+   * counts unless all of its loads run in the background.
+   */
   async run(loader: ManyLoader<unknown>, outer: LoadScope | undefined): Promise<void> {
     for (const load of this.#loads) this.#loadsByKey.set(load.key, [...(this.#loadsByKey.get(load.key) ?? []), load])
     const keys = [...this.#loadsByKey.keys()]
@@ -89,7 +94,10 @@ export class LoaderCall implements ManyLoad {
     }
   }
 
-  /** A key that is left out has no value; where the Map has others instead, it names them in another way than they were asked for, and nothing is ever stored. */
+  /**
+   * A key that is left out has no value; where the Map has others instead, it names them in another way than
+   * they were asked for, and nothing is ever stored.
+   */
   #tellOtherKeys(keys: readonly string[], values: ReadonlyMap<string, unknown>): void {
     if (!(values.size > 0) || keys.some((key) => values.has(key))) return
     const message =

@@ -17,17 +17,17 @@ import { settleAbandoned, settleBroken, settleWithoutPermit } from './settle-fli
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
-/** After so many "changed" answers the flight pauses before it reads again. However many there are, it does not load without a lease. */
+/** After this many "changed" answers the flight pauses before it reads again; it never loads unleased. */
 const MAX_CHANGES = 8
 /** That pause, ms. */
 const CHANGE_PAUSE = 50
 
-/** Claims the key for a flight: acquires the lease, then leads, follows, loads alone or gives up. Always settles the flight, and never rejects. */
+/** Claims the key for a flight: leads, follows, loads alone or gives up. Always settles it; never rejects. */
 export function claim(flight: Flight, call: Call, storeRead: TimedRead, coordinator: LoadCoordinator): Promise<void> {
   return new FlightRun(flight, call, coordinator).run(storeRead)
 }
 
-/** One flight from its first acquire to its end. What it reaches is a claim: a value, the lead, or the right to load alone. */
+/** One flight from its first acquire to its end: it reaches a value, the lead, or the right to load alone. */
 class FlightRun implements FlightStep {
   readonly #flight: Flight
   readonly #call: Call
@@ -36,14 +36,14 @@ class FlightRun implements FlightStep {
   readonly #permit: LoadPermit
   /** Undefined for a flight that `refreshBudget` does not limit. */
   readonly #refreshPermit: RefreshPermit | undefined
-  /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
+  /** Registered before the acquire: an early notice ends the wait. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
-  /** The last call that had begun when the present step was sent: the step's answer counts for that call and earlier ones; joiners that began later read again. */
+  /** The last call begun when the present step was sent: the answer is for it and earlier ones alone. */
   #answersUntil = 0
   /** The moment at which the last acquire was sent. */
   #askedAt = 0
-  /** The moment from which `storeTimeout` counts: steps without a wait between them share one `storeTimeout`. Undefined for a background flight, whose steps have one each. */
+  /** From when `storeTimeout` counts for steps without a wait between them. Undefined in the background. */
   #storeTimeoutFrom: number | undefined
   /** True once it has waited for another flight's lease. */
   #followed = false
@@ -84,7 +84,7 @@ class FlightRun implements FlightStep {
       // Permit → acquire → settled? → read → settled? → again. After a wait for the permit the acquire is left out:
       // the flight reads first, and then asks for its permit again.
       for (;;) {
-        // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
+        // Before the lease: a flight that queued with one would block processes that have permits.
         const acquiring = this.#permit.acquireFor(this.#flight)
         const permitted = acquiring instanceof Promise ? await acquiring : acquiring
         if (permitted.kind === 'acquired') {
@@ -92,7 +92,7 @@ class FlightRun implements FlightStep {
           if (answer !== undefined) await this.#handle(answer, read)
         } else if (permitted.kind === 'refused') settleWithoutPermit(this.#flight, permitted)
         if (this.#flight.settled) return
-        // Unsettled after `changed`, after a wait for the lease, or after a wait for the permit: read again. Meanwhile another process may
+        // Unsettled after `changed`, or after a wait for the lease or permit: read again. Another process may
         // have loaded the key, or an invalidation may have voided what was read.
         if (permitted.kind === 'waited') this.#restartStoreTimeout()
         read = await this.#readAgain()
@@ -117,7 +117,7 @@ class FlightRun implements FlightStep {
   /** Asks for the lease. Undefined once the flight has ended without. */
   #ask(read: Read): Acquire | Promise<Acquire | undefined> | undefined {
     if (read.kind === 'away') return read
-    // The store is away, and the outage store may keep no copy: without this, detached flights of the key would load one after another.
+    // The outage store may keep no copy: without this, detached flights would load one after another.
     if (read.away !== undefined && !this.#takeJoinablePlace()) settleAbandoned(this.#flight, 'away')
     else return this.#refreshPermit === undefined ? this.#acquire(read) : this.#askWithin(this.#refreshPermit, read)
     return undefined
@@ -166,14 +166,14 @@ class FlightRun implements FlightStep {
     })
   }
 
-  /** Skips an answer that a notice may have overtaken: no later notice would report the end of its mark. A background flight gets no notices, so it skips all. */
+  /** Skips an answer that a notice may have overtaken. A background flight gets no notices, and skips all. */
   #noteUnshareable({ share, remaining }: Acquire & { kind: 'uncacheable' }): void {
     if (share || this.#waiter?.noticed !== false) return
     this.#coordinator.known.markUnshareable(this.#call.storedKey, remaining, this.#askedAt)
   }
 
   /**
-   * Acts on the store's answer: "What the acquire answers" in docs/architecture.md has every case. Unless that
+   * Acts on the store's answer: docs/architecture.md has every case (What the acquire answers). Unless that
    * settles the flight, it reads and acquires again.
    */
   #handle(answer: Acquire, read: Read): Promise<void> | void {
@@ -224,7 +224,7 @@ class FlightRun implements FlightStep {
     events.emit('lead', { key: this.#call.storedKey, flight, ...lease, background, takeover: this.#followed })
   }
 
-  /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
+  /** Loads, unless another flight of this process does: its callers read again, and join that one. */
   async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
     const flight = this.#flight
     if (!this.#takeJoinablePlace()) return settleAbandoned(flight, 'away')
@@ -232,7 +232,7 @@ class FlightRun implements FlightStep {
     return await loadUnleased(flight, this.#call, 'away', this.#services, this.#permit)
   }
 
-  /** Lets later calls join this flight. False if another flight of the key has that place: the callers of this one can join that. A background flight needs no place: nobody waits. */
+  /** Lets later calls join this flight; false if another one has that place. Not in the background. */
   #takeJoinablePlace(): boolean {
     return this.#flight.background || this.#coordinator.flights.takeJoinablePlace(this.#flight)
   }
@@ -243,7 +243,7 @@ class FlightRun implements FlightStep {
     settleAbandoned(this.#flight, why)
   }
 
-  /** Waits for the end of the lease, unless another flight of this process does. A background flight does not wait: it leaves the load to the leader. */
+  /** Waits for the end of the lease, unless another flight of this process does. Not in the background. */
   async #follow({ remaining, holder }: Acquire & { kind: 'held' }, entry: Entry | undefined): Promise<void> {
     const { events } = this.#services
     if (this.#waiter === undefined) {
@@ -261,7 +261,7 @@ class FlightRun implements FlightStep {
     if (events.hasListeners('wake')) events.emit('wake', { key, call, flight, by })
   }
 
-  /** Pauses if the entry changes again and again. A background flight then leaves the load to the process that commits so often. */
+  /** Pauses if the entry changes again and again. A background flight leaves the load to who commits. */
   async #countChange(): Promise<void> {
     this.#changes += 1
     if (this.#changes <= MAX_CHANGES) return
@@ -270,7 +270,7 @@ class FlightRun implements FlightStep {
     if (why !== undefined) settleAbandoned(this.#flight, why)
   }
 
-  /** Waits as a follower, without a permit: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
+  /** Waits without a permit, within `waitTimeout`. A background flight does not wait. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     this.#permit.release()
     this.#flight.beginWait(POLL_INTERVAL)

@@ -20,8 +20,8 @@ import { newEntry } from './new-entry.ts'
 import { retryJoinersIfOwnAbort, settleAbsent, settleAbandoned } from './settle-flight.ts'
 
 /**
- * Runs the load of a flight under its lease, and commits the result: "How a load ends" in docs/architecture.md has
- * every case. `entry`: the key's entry in the store.
+ * Runs the load of a flight under its lease, and commits the result: "How a load ends" in
+ * docs/architecture.md has every case. `entry`: the key's entry in the store.
  */
 export function lead(
   flight: Flight,
@@ -46,7 +46,9 @@ class LeasedLoad {
   #renewals: KeepAlive | undefined
   /** True once the store has refused to renew the lease. */
   #renewalRefused = false
-  /** True from the end of the load: the answer to the step that ends the lease then tells whether it was held. */
+  /**
+   * True from the end of the load: the answer to the step that ends the lease then tells whether it was held.
+   */
   #ending = false
 
   constructor(flight: Flight, call: Call, lease: Lease, permit: LoadPermit, services: EngineServices) {
@@ -68,8 +70,8 @@ class LeasedLoad {
       else this.#renewals = new KeepAlive(this.#term, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
       this.#ending = true
-      // Keep-alive runs on until this is answered: in a burst, the step that ends the lease may wait for its turn
-      // for longer than the lease lasts.
+      // Keep-alive runs on until this is answered: in a burst, the step that ends the lease may wait for its
+      // turn for longer than the lease lasts.
       const outcome = await this.#conclude(result, took)
       emitOutcome(this.#services, this.#flight, outcome, took, true)
     } finally {
@@ -99,7 +101,10 @@ class LeasedLoad {
     return { kind: 'abandoned', why }
   }
 
-  /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
+  /**
+   * A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one
+   * leaves, the loader's signal is aborted.
+   */
   #loseLease(why: string): void {
     if (this.#ending) return
     const { events } = this.#services
@@ -108,7 +113,10 @@ class LeasedLoad {
     this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
   }
 
-  /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
+  /**
+   * Releases all other callers at once, here and in other processes: they can never have this result, so they
+   * must not wait for it.
+   */
   #markUnshareable(mark: UncacheableMark): void {
     this.#flight.settleJoiners('load-alone')
     // This release ends the lease: a further renewal would be refused and reported as a lost lease.
@@ -129,13 +137,14 @@ class LeasedLoad {
       entry = newEntry(value, took, settings, runtime.random())
       warnOfMissingIn(settings.tags, events)
     } catch (error) {
-      // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
+      // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for
+      // example, it has a revoked proxy in it.
       return this.#fail(error)
     }
     const result: Settled = { kind: 'loaded', value, freshFor: entry.ttl }
-    // The store calls it after one `storeTimeout`: callers get the outcome `abandoned`, `away`. The store's last
-    // answer may take four (`guarded-store`). The `outcome` event waits for that answer, and only that answer makes
-    // the fallback store keep the value.
+    // The store calls it after one `storeTimeout`: callers get the outcome `abandoned`, `away`. The store's
+    // last answer may take four (`guarded-store`). The `outcome` event waits for that answer, and only that
+    // answer makes the fallback store keep the value.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.elapsed()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
@@ -255,7 +264,10 @@ class LeasedLoad {
   }
 }
 
-/** If the lease was void at its release, an invalidation may have voided it before a late joiner's call: the late joiners then read again. */
+/**
+ * If the lease was void at its release, an invalidation may have voided it before a late joiner's call: the
+ * late joiners then read again.
+ */
 function resultForLateJoiners(released: Released, result: Settled): Settled {
   return released.kind === 'refused' ? { kind: 'retry' } : result
 }

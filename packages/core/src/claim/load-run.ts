@@ -21,7 +21,10 @@ export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The loader threw, or reached `loadTimeout`. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** The cache was closed; or nobody waited any more when the loader call of the batch began; or the holder of a claim gave it up. */
+  /**
+   * The cache was closed; or nobody waited any more when the loader call of the batch began; or the holder of
+   * a claim gave it up.
+   */
   | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' | 'handed-over' }
 
 /** `took`: the time from the call of the loader, ms; 0 if it was not called. */
@@ -38,7 +41,10 @@ export interface UncacheableMark {
   readonly why?: string | undefined
 }
 
-/** The time for which a key stays uncacheable unless the loader gives `for`; also when the store could not keep its value. ms */
+/**
+ * The time for which a key stays uncacheable unless the loader gives `for`; also when the store could not
+ * keep its value. ms
+ */
 export const UNCACHEABLE_FOR = 10_000
 
 const uncacheableRules = {
@@ -47,7 +53,9 @@ const uncacheableRules = {
   why: textRule('a string of 1 to 100 characters', /^.{1,100}$/s),
 } satisfies OptionRules<UncacheableOptions>
 
-/** One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it. */
+/**
+ * One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it.
+ */
 export class LoadRun implements FlightStep, LoadControls {
   readonly #call: Call
   readonly #services: EngineServices
@@ -70,7 +78,10 @@ export class LoadRun implements FlightStep, LoadControls {
   #settings: Settings
   #mark: UncacheableMark | undefined
 
-  /** `permit` is released when the load ends. `onUnshareable` is called as soon as the loader restricts the result to its own caller, while the load still runs. */
+  /**
+   * `permit` is released when the load ends. `onUnshareable` is called as soon as the loader restricts the
+   * result to its own caller, while the load still runs.
+   */
   constructor(
     call: Call,
     services: EngineServices,
@@ -108,7 +119,10 @@ export class LoadRun implements FlightStep, LoadControls {
     this.requestStop(reason)
   }
 
-  /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. */
+  /**
+   * Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and
+   * never rejects.
+   */
   run(flight: Flight, replaced: Entry | undefined, leased: boolean): Promise<LoadEnd> {
     const { storedKey: key, batch } = this.#call
     const { runtime, events, admission, activity } = this.#services
@@ -132,7 +146,10 @@ export class LoadRun implements FlightStep, LoadControls {
     return this.#ending.promise
   }
 
-  /** Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader is called: the load must not pay for the reads of other keys. */
+  /**
+   * Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader
+   * is called: the load must not pay for the reads of other keys.
+   */
   #startTimeout(now: number): void {
     this.#beganAt = now
     this.#cancelTimeout = this.#services.runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
@@ -176,7 +193,8 @@ export class LoadRun implements FlightStep, LoadControls {
     if (this.#load !== undefined) this.#call.batch?.onLoadEnd(this.#load)
     this.#cancelTimeout()
     const took = this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt
-    // Before the store is asked to end the lease: that step needs no permit. An error may have been fast for any reason.
+    // Before the store is asked to end the lease: that step needs no permit. An error may have been fast for
+    // any reason.
     this.#permit.release(result.kind === 'value' || this.#timedOut ? took : undefined, this.#loader)
     this.#ending.resolve({ result, took })
   }

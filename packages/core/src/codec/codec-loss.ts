@@ -7,7 +7,10 @@ const MOST_PARTS = 2_000
 interface Format {
   /** True for a value other than a plain object or an array that is decoded as it was encoded. */
   keeps(part: unknown): boolean
-  /** True when an `undefined` in an array stays one. A member that is undefined reads alike where it is left out. */
+  /**
+   * True when an `undefined` in an array stays one. A member that is undefined reads alike where it is
+   * left out.
+   */
   readonly undefinedInArrays: boolean
   /** True when a value that contains itself is decoded as one. */
   readonly cycles: boolean
@@ -110,7 +113,10 @@ function isCloneable(part: object): boolean {
   return isBuiltIn(part) && (name === tagOf(part) || Buffer.isBuffer(part))
 }
 
-/** The structured clone format drops the members that an application gave to an error, a Map or another object of the language. */
+/**
+ * The structured clone format drops the members that an application gave to an error, a Map or another object
+ * of the language.
+ */
 function lossOfMember(part: object): string | undefined {
   if (types.isArrayBufferView(part) || types.isStringObject(part)) return undefined
   const [member] = Object.keys(part)
@@ -141,7 +147,10 @@ function isBuiltIn(part: object): boolean {
   )
 }
 
-/** True for a plain object of any realm, and for one of a class without methods: nobody misses what it inherits. */
+/**
+ * True for a plain object of any realm, and for one of a class without methods: nobody misses what
+ * it inherits.
+ */
 function isData(part: object): boolean {
   let prototype: unknown = Object.getPrototypeOf(part)
   while (typeof prototype === 'object' && prototype !== null) {

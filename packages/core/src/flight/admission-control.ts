@@ -9,7 +9,10 @@ export interface SharedWaiter {
   waiting: number
 }
 
-/** Enforces `maxWaiters` and `maxWaitersPerKey` in this process, and rejects a load that would wait for itself. */
+/**
+ * Enforces `maxWaiters` and `maxWaitersPerKey` in this process, and rejects a load that would wait
+ * for itself.
+ */
 export class AdmissionControl {
   readonly #limits: AdmissionLimits
   readonly #loads = new LoadOwner()
@@ -34,15 +37,19 @@ export class AdmissionControl {
     return isInsideLoadOf(this.#loads)
   }
 
-  /** @throws ReentrantLoadError when a load of `key` for one caller alone would begin inside a load of that key. */
+  /**
+   * @throws ReentrantLoadError when a load of `key` for one caller alone would begin inside a load of
+   * that key.
+   */
   checkLoadAlone(key: string): void {
     throwIfInside(this.#loads, key)
   }
 
   /**
-   * Counts one more call that waits for `flight`. Returns the function that stops counting it, or undefined when a limit is reached. A call from
-   * inside a load of this cache is not counted: refused, it would fail the load that the counted callers wait for. `awaiters`: those of a call from inside any
-   * load, awaited or not.
+   * Counts one more call that waits for `flight`. Returns the function that stops counting it, or undefined
+   * when a limit is reached. A call from inside a load of this cache is not counted: refused, it would fail
+   * the load that the counted callers wait for. `awaiters`: those of a call from inside any load, awaited
+   * or not.
    */
   admitWaiter(flight: Flight, awaiters?: Awaiters, sharedWaiter?: SharedWaiter): (() => void) | undefined {
     if (this.isInsideLoad()) return this.#admitNested(flight, awaiters)
@@ -61,7 +68,10 @@ export class AdmissionControl {
     }
   }
 
-  /** The outcome of a flight for one caller: a load that awaits it waits for the flight. Most callers never do, and nothing is attached to the flight for them. */
+  /**
+   * The outcome of a flight for one caller: a load that awaits it waits for the flight. Most callers never
+   * do, and nothing is attached to the flight for them.
+   */
   awaitedOutcome(flight: Flight): Promise<Outcome> {
     return new Awaited(
       () => flight.outcome,

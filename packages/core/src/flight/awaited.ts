@@ -6,7 +6,10 @@ interface Awaiter {
   refuse(error: unknown): void
 }
 
-/** The loaders that await one call from inside a load, and the keys for which that call waits: each waits from the moment at which there are both. */
+/**
+ * The loaders that await one call from inside a load, and the keys for which that call waits: each waits from
+ * the moment at which there are both.
+ */
 export class Awaiters {
   readonly #waits = new Set<LoadedKey>()
   readonly #awaiters = new Set<Awaiter>()
@@ -55,8 +58,9 @@ export function awaitedCall<T>(answer: Promise<T>, awaiters: Awaiters | undefine
 }
 
 /**
- * A promise that learns who awaits it: `await` and `Promise.all` call an overridden `then`. `source` is asked only then. Inside a load it
- * calls `onAwait` with the scope of that load, and with what refuses a wait that would never end.
+ * A promise that learns who awaits it: `await` and `Promise.all` call an overridden `then`. `source` is asked
+ * only then. Inside a load it calls `onAwait` with the scope of that load, and with what refuses a wait that
+ * would never end.
  */
 export class Awaited<T> extends Promise<T> {
   readonly #source: () => Promise<T>

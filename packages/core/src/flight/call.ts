@@ -85,7 +85,10 @@ export interface CallBatch {
   readonly awaiters: Awaiters | undefined
   /** The store has answered the first read of one of its keys, or the call for the key has ended. */
   onRead(requestedKey: string): void
-  /** A load of one of its keys begins. `onLoaderCall` is called when its loader call begins; false: nobody waits for the load, and the call leaves its key out. */
+  /**
+   * A load of one of its keys begins. `onLoaderCall` is called when its loader call begins; false: nobody
+   * waits for the load, and the call leaves its key out.
+   */
   onLoad(load: Load<never>, onLoaderCall: () => boolean): void
   /** The load of one of its keys has ended, also if it ended before its loader call began. */
   onLoadEnd(load: Load<never>): void
@@ -99,26 +102,38 @@ export interface TimedRead {
   readonly sentAt: number | undefined
 }
 
-/** The version that a forced refresh must replace: no entry of that version answers the call, however fresh it is. */
+/**
+ * The version that a forced refresh must replace: no entry of that version answers the call, however fresh
+ * it is.
+ */
 export class PreviousVersion {
   #known = false
   #version: Version | undefined
 
-  /** Takes the version from the first read that the store itself answered. A copy served while the store is away may be older or newer. */
+  /**
+   * Takes the version from the first read that the store itself answered. A copy served while the store is
+   * away may be older or newer.
+   */
   note(read: Read): void {
     if (this.#known || read.kind === 'away' || read.away !== undefined) return
     this.#known = true
     this.#version = read.kind === 'found' ? read.entry.version : undefined
   }
 
-  /** True unless the entry is known to be another one. The previous one may have been expired since: `expire()` marks the version and keeps the value. */
+  /**
+   * True unless the entry is known to be another one. The previous one may have been expired since:
+   * `expire()` marks the version and keeps the value.
+   */
   mayBePrevious({ version }: Entry): boolean {
     const previous = this.#version
     return !this.#known || (previous !== undefined && (version === previous || version === expiredVersion(previous)))
   }
 }
 
-/** Judges a read for a call; a read without an entry is 'gone'. For a forced refresh it first notes the version, which the refresh must replace. */
+/**
+ * Judges a read for a call; a read without an entry is 'gone'. For a forced refresh it first notes the
+ * version, which the refresh must replace.
+ */
 export function noteAndJudge(services: EngineServices, call: Call, read: Read, now: number): Verdict {
   call.previousVersion?.note(read)
   return read.kind === 'found' ? judge(services, call, read.entry, now) : 'gone'
@@ -134,7 +149,10 @@ export function judge(
   return previousVersion?.mayBePrevious(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
-/** The entry that a load replaces, if it may still be served: the loader gets it as `load.stale`. For a forced refresh it may be fresh. */
+/**
+ * The entry that a load replaces, if it may still be served: the loader gets it as `load.stale`. For a forced
+ * refresh it may be fresh.
+ */
 export function replacedEntry(
   { freshness, runtime }: EngineServices,
   { settings }: Call,

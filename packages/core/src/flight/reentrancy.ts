@@ -16,7 +16,10 @@ export interface LoadedKey {
   readonly key: string
 }
 
-/** The async context of a running loader. Plain data: the loaders of several copies of this package run inside one another. */
+/**
+ * The async context of a running loader. Plain data: the loaders of several copies of this package run inside
+ * one another.
+ */
 export interface LoadScope {
   readonly owner: LoadOwner
   /** The keys that this loader loads: one, or those of a batch. */
@@ -25,13 +28,22 @@ export interface LoadScope {
   readonly outer: LoadScope | undefined
   /** The caches whose loads this loader runs inside of, its own included. */
   readonly owners: ReadonlySet<LoadOwner>
-  /** The keys that this loader awaits, one object for each call. A load that was begun inside this one, but is not awaited, is none of them. Undefined until the first: most await none. */
+  /**
+   * The keys that this loader awaits, one object for each call. A load that was begun inside this one, but is
+   * not awaited, is none of them. Undefined until the first: most await none.
+   */
   waits: Set<LoadedKey> | undefined
-  /** True once the load has ended: what it left running, such as a timer or a connection, is not inside any load. */
+  /**
+   * True once the load has ended: what it left running, such as a timer or a connection, is not inside
+   * any load.
+   */
   ended: boolean
 }
 
-/** Opens the scope of a loader of `keys`. `outer`: the scope of the loader that began it. Its caller must call `closeLoadScope` when the load has ended. */
+/**
+ * Opens the scope of a loader of `keys`. `outer`: the scope of the loader that began it. Its caller must call
+ * `closeLoadScope` when the load has ended.
+ */
 export function openLoadScope(outer: LoadScope | undefined, owner: LoadOwner, keys: readonly string[]): LoadScope {
   const scope = { owner, keys, outer, owners: ownersInside(outer, owner), waits: undefined, ended: false }
   for (const key of keys) {
@@ -76,7 +88,10 @@ export function closeLoadScope(scope: LoadScope): void {
   closeScope()
 }
 
-/** @throws ReentrantLoadError when the current code runs inside a load of `key`, awaited or not: each load would begin the next one, without end. */
+/**
+ * @throws ReentrantLoadError when the current code runs inside a load of `key`, awaited or not: each load
+ * would begin the next one, without end.
+ */
 export function throwIfInside(owner: LoadOwner, key: string): void {
   const inner = currentLoadScope()
   if (inner === undefined || owner.running.get(key) === undefined) return
@@ -86,7 +101,8 @@ export function throwIfInside(owner: LoadOwner, key: string): void {
 }
 
 /**
- * Records that the loader of `scope` awaits a key. Whoever closes a cycle is refused: the loader that asks last, or the one that awaits last.
+ * Records that the loader of `scope` awaits a key. Whoever closes a cycle is refused: the loader that asks
+ * last, or the one that awaits last.
  *
  * @throws ReentrantLoadError when the load of the key waits for that loader, directly or through others.
  */
@@ -104,8 +120,9 @@ interface SearchStep {
 }
 
 /**
- * Breadth-first search of the waits, from `target` to the loader of `inner`. Returns the keys on the path, to the first one around `inner`. A key that nobody
- * loads, or whose loader waits for nothing, as most, ends it at once: a recursion and a batch search nothing.
+ * Breadth-first search of the waits, from `target` to the loader of `inner`. Returns the keys on the path, to
+ * the first one around `inner`. A key that nobody loads, or whose loader waits for nothing, as most, ends it
+ * at once: a recursion and a batch search nothing.
  */
 function findCycle(target: LoadedKey, inner: LoadScope): readonly string[] | undefined {
   const steps: SearchStep[] = [{ loaded: target, previous: undefined }]
@@ -121,7 +138,10 @@ function findCycle(target: LoadedKey, inner: LoadScope): readonly string[] | und
   return undefined
 }
 
-/** The keys of a path, to the first that a loader around `inner` loads: from there on they would repeat the chain of those. */
+/**
+ * The keys of a path, to the first that a loader around `inner` loads: from there on they would repeat the
+ * chain of those.
+ */
 function keysTo(last: SearchStep, inner: LoadScope): readonly string[] {
   const path: LoadedKey[] = []
   for (let step: SearchStep | undefined = last; step !== undefined; step = step.previous) path.push(step.loaded)

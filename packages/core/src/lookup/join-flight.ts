@@ -28,8 +28,9 @@ interface Participation {
 }
 
 /**
- * Serves calls that no stored entry satisfies: each starts or joins the flight of its key, waits, and is served what the flight brings.
- * Undefined: the flight brought nothing for this call, which reads the store again.
+ * Serves calls that no stored entry satisfies: each starts or joins the flight of its key, waits, and is
+ * served what the flight brings. Undefined: the flight brought nothing for this call, which reads the
+ * store again.
  */
 export class FlightJoiner {
   readonly #services: EngineServices
@@ -70,7 +71,10 @@ export class FlightJoiner {
     return this.#serve(await waiting, part)
   }
 
-  /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */
+  /**
+   * Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call
+   * holds already; it is released in any case.
+   */
   async loadAlone(
     call: Call,
     fallback: Entry | undefined,
@@ -93,7 +97,8 @@ export class FlightJoiner {
   /**
    * Undefined when too many calls wait.
    *
-   * @throws ClosedError; ReentrantLoadError; the reason of the signal. If the call is not admitted, its permit is released.
+   * @throws ClosedError; ReentrantLoadError; the reason of the signal. If the call is not admitted, its
+   * permit is released.
    */
   #admitAlone({ flight, call, state }: Participation, permit: LoadPermit | undefined): (() => void) | undefined {
     const { admission } = this.#services
@@ -141,7 +146,8 @@ export class FlightJoiner {
       case 'absent':
         return call.batch && serveLoaded(ABSENT, 0, state, ownFlight)
       case 'found':
-        // The flight read and judged the entry for its owner; this call may have another codec, or stricter options.
+        // The flight read and judged the entry for its owner; this call may have another codec, or
+        // stricter options.
         if (!isSameCodec(result.codec, call.settings.codec) || this.#coordinator.paused) return undefined
         return this.#serveFound(part, result.entry, now)
       case 'failed':
@@ -154,14 +160,19 @@ export class FlightJoiner {
     }
   }
 
-  /** A load of another call that brought nothing counts, too: a call must not go from one to the next for ever. */
+  /**
+   * A load of another call that brought nothing counts, too: a call must not go from one to the next
+   * for ever.
+   */
   #spendBudget(result: Settled, { flight, ownFlight, state, joinedAt }: Participation): void {
     const inVain = result.kind === 'retry' && ownFlight === undefined
     const elapsed = this.#services.runtime.elapsed()
     state.waitBudget -= elapsed - joinedAt - (inVain ? 0 : flight.loadTimeSince(joinedAt, elapsed))
   }
 
-  /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
+  /**
+   * Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws.
+   */
   #endWaitTimeout(part: Participation, now: number): Served | Promise<Served | undefined> {
     const { call, flight, state } = part
     const { admission, events } = this.#services
@@ -194,7 +205,10 @@ export class FlightJoiner {
     return part.ownFlight?.loadBegan === true ? { ...served, ownFlight: part.ownFlight } : served
   }
 
-  /** Serves the stale entry that the call had before it waited. Undefined when it had none, or its windows have closed. */
+  /**
+   * Serves the stale entry that the call had before it waited. Undefined when it had none, or its windows
+   * have closed.
+   */
   #fallback({ call, fallback, state }: Participation, now: number, refresh?: Flight): Served | undefined {
     if (fallback === undefined || this.#coordinator.paused) return undefined
     const verdict = judge(this.#services, call, fallback, now)
@@ -204,7 +218,10 @@ export class FlightJoiner {
   }
 }
 
-/** A call whose read was not answered, or not sent, in time has waited long enough for the store: it must not wait for a commit, too. */
+/**
+ * A call whose read was not answered, or not sent, in time has waited long enough for the store: it must not
+ * wait for a commit, too.
+ */
 function joinerRole(read: Read): 'joiner' | 'early joiner' {
   const away = read.kind === 'away' ? read : read.away
   return away?.why === 'deadline' || away?.why === 'busy' ? 'early joiner' : 'joiner'

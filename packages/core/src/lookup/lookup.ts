@@ -20,9 +20,9 @@ import { CallState, lookupOf, type Served, identity, serveEntry, serveLoaded, va
 type Finish<T> = (served: Served) => T | Promise<T>
 
 /**
- * Runs the calls of a cache, or of a view of it. The story of a call, from `run` down: peek, read, judge; then serve the entry, and refresh a
- * stale one in the background; or claim the key, wait for what its flight brings, and serve that. A flight without a result for the call
- * leads back to the read.
+ * Runs the calls of a cache, or of a view of it. The story of a call, from `run` down: peek, read, judge;
+ * then serve the entry, and refresh a stale one in the background; or claim the key, wait for what its flight
+ * brings, and serve that. A flight without a result for the call leads back to the read.
  */
 export class Lookups {
   readonly #services: EngineServices
@@ -41,7 +41,10 @@ export class Lookups {
     this.#reports = new Reports(coordinator.services)
   }
 
-  /** Returns a fresh entry from this process, unless its early refresh is due. Synchronous: the fastest hit awaits nothing. */
+  /**
+   * Returns a fresh entry from this process, unless its early refresh is due. Synchronous: the fastest hit
+   * awaits nothing.
+   */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const now = this.#services.runtime.coarseNow()
     const entry = this.#freshEntry(key, settings, codec, now)
@@ -103,8 +106,8 @@ export class Lookups {
   readonly #lookupOf: Finish<Lookup<unknown>> = (served) => lookupOf(served, this.#services.admission)
 
   /**
-   * Refreshes now, however fresh the entry is: joins the running flight, or starts one. An entry that is newer than
-   * the first one read is served like any other.
+   * Refreshes now, however fresh the entry is: joins the running flight, or starts one. An entry that is
+   * newer than the first one read is served like any other.
    */
   forceRefresh(call: Call): Promise<unknown> {
     return this.run({ ...call, previousVersion: new PreviousVersion() }, valueOf)
@@ -123,7 +126,10 @@ export class Lookups {
     return batch === undefined ? awaitedCall(answer, awaiters) : answer
   }
 
-  /** The first read, which serves most calls: no async function, since each costs a hit in Redis one more promise (`bench -- versus`). */
+  /**
+   * The first read, which serves most calls: no async function, since each costs a hit in Redis one more
+   * promise (`bench -- versus`).
+   */
   #answer<T>(call: Call, state: CallState, finish: Finish<T>): Promise<T> {
     if (this.#coordinator.paused || this.#maySkipStore(call, state)) return this.#load(call, state, undefined, finish)
     return this.#read(call, (read) => {
@@ -132,7 +138,10 @@ export class Lookups {
     })
   }
 
-  /** Claims the key, or loads alone without a read of the store; and reads again until one of them brings a result. */
+  /**
+   * Claims the key, or loads alone without a read of the store; and reads again until one of them brings
+   * a result.
+   */
   async #load<T>(call: Call, state: CallState, read: Read | undefined, finish: Finish<T>): Promise<T> {
     for (;;) {
       const loaded =
@@ -150,8 +159,9 @@ export class Lookups {
   }
 
   /**
-   * True when the key is known to be unshareable: the call then loads alone without asking the store. Not while loads queue for a permit:
-   * calls that ask the store join one flight, which takes one place in the queue.
+   * True when the key is known to be unshareable: the call then loads alone without asking the store. Not
+   * while loads queue for a permit: calls that ask the store join one flight, which takes one place in
+   * the queue.
    */
   #maySkipStore({ storedKey, permits }: Call, { startedAt }: CallState): boolean {
     return this.#coordinator.known.isUnshareable(storedKey, startedAt) && permits.permitAvailable
@@ -164,7 +174,10 @@ export class Lookups {
     return signal === undefined || !this.#services.store.shared ? answer : orAbort(answer, signal)
   }
 
-  /** Serves what was read if it satisfies the call, and begins a refresh that is due. Nothing while the cache is paused. */
+  /**
+   * Serves what was read if it satisfies the call, and begins a refresh that is due. Nothing while the cache
+   * is paused.
+   */
   #serve(call: Call, state: CallState, read: Read): Served | undefined {
     if (this.#coordinator.paused) return undefined
     const { storedKey: key, settings } = call
@@ -181,7 +194,10 @@ export class Lookups {
     return served
   }
 
-  /** Claims the key: joins its flight or starts one, and waits. Undefined if that brings nothing for this call. */
+  /**
+   * Claims the key: joins its flight or starts one, and waits. Undefined if that brings nothing for
+   * this call.
+   */
   #claim(call: Call, state: CallState, read: Read): Promise<Served | undefined> {
     this.#noteMiss(call, state)
     const fallback = state.verdict === 'if-error' && read.kind === 'found' ? read.entry : undefined

@@ -11,9 +11,10 @@ class Slot<V> {
 }
 
 /**
- * A Map for keys that come and go: the slot of a key stays when its value is deleted. A change of a Map is costly: V8 allocates a new table after a
- * number of insertions and deletions, the old table links to the new one, and once an old table is in the old generation, the garbage collector keeps
- * all later tables and their contents alive.
+ * A Map for keys that come and go: the slot of a key stays when its value is deleted. A change of a Map is
+ * costly: V8 allocates a new table after a number of insertions and deletions, the old table links to the new
+ * one, and once an old table is in the old generation, the garbage collector keeps all later tables and their
+ * contents alive.
  */
 export class SlotMap<V> {
   #slots = new Map<string, Slot<V>>()

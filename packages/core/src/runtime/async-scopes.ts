@@ -13,8 +13,9 @@ class Scopes {
 }
 
 /**
- * One storage for both kinds, and for all copies of this package: for each storage that is enabled, Node 20 and 22 do the same work again at every promise of
- * the process, and a copy with its own would not see inside which load of another one its code runs.
+ * One storage for both kinds, and for all copies of this package: for each storage that is enabled, Node 20
+ * and 22 do the same work again at every promise of the process, and a copy with its own would not see inside
+ * which load of another one its code runs.
  */
 const shared = processWide('scopes/2', () => ({ storage: new AsyncLocalStorage<Scopes>(), opened: 0 }))
 const { storage } = shared
@@ -25,8 +26,9 @@ export function openScope(): void {
 }
 
 /**
- * Closes a scope that was opened. The close of the last one disables the storage until the next is entered: while it is enabled, Node 20 and 22 track every
- * promise of the process, which more than doubles the cost of each.
+ * Closes a scope that was opened. The close of the last one disables the storage until the next is entered:
+ * while it is enabled, Node 20 and 22 track every promise of the process, which more than doubles the cost
+ * of each.
  */
 export function closeScope(): void {
   shared.opened -= 1

@@ -107,7 +107,10 @@ export function recorderFor<Req, Res>(
   })
 }
 
-/** Returns a function that hides the cache's conditions from outer layers: they would send a 304 to a client that has sent none. */
+/**
+ * Returns a function that hides the cache's conditions from outer layers: they would send a 304 to a client
+ * that has sent none.
+ */
 function validatorsHider(exchange: Exchange, stored: RecordedResponse): () => void {
   return () => {
     const names = Object.keys(validatorsOf(stored))
@@ -127,7 +130,10 @@ interface HandlerStart {
   readonly reads: PersonalReads
 }
 
-/** Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what it has read about its client. */
+/**
+ * Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what
+ * it has read about its client.
+ */
 export function judgeResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
@@ -152,7 +158,10 @@ export function judgeResponse<Req, Res>(
   return { kind: 'unshareable', why: personal === undefined ? 'outer-value' : 'personal' }
 }
 
-/** A handler that could see two values of a selecting field, or another URL than that of the key, has responded to its own client only. */
+/**
+ * A handler that could see two values of a selecting field, or another URL than that of the key, has
+ * responded to its own client only.
+ */
 function forOneClient(judgement: Judgement, why: Ambiguity | 'unkeyed-url' | undefined): Judgement {
   if (why === undefined || judgement.kind === 'unshareable') return judgement
   return judgement.kind === 'fail' ? { kind: 'fail', share: false } : { kind: 'unshareable', why }

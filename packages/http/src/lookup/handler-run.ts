@@ -19,8 +19,9 @@ import type { Route } from '../route/route.ts'
 import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
 
 /**
- * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right before the handler runs: if
- * anything throws earlier, the handler has not answered, and the caller still can.
+ * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right
+ * before the handler runs: if anything throws earlier, the handler has not answered, and the caller
+ * still can.
  */
 export function runHandler<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -58,8 +59,9 @@ export function runHandler<Req, Res>(
 }
 
 /**
- * True if the layers outside have seen the URL of the key, but for the order and the encoding of its parameters, and the handler can be shown it. What layers
- * have made of another URL, such as a default for a parameter that the client gives, may be anywhere: the response may depend on it.
+ * True if the layers outside have seen the URL of the key, but for the order and the encoding of its
+ * parameters, and the handler can be shown it. What layers have made of another URL, such as a default for a
+ * parameter that the client gives, may be anywhere: the response may depend on it.
  */
 export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl' | 'hadAuthority'>): boolean {
   const { target } = exchange
@@ -71,7 +73,10 @@ export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, '
   return undo !== undefined
 }
 
-/** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. The URL stays where the response is not shared. */
+/**
+ * Shows the handler only what the key holds, the validators of the stored response, and the id of the load.
+ * The URL stays where the response is not shared.
+ */
 function prepareRequest(
   exchange: Exchange,
   { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,

@@ -16,7 +16,10 @@ export interface LoadTask extends Miss {
   readonly loadId: string
   /** The times of the handler of the request that leads. */
   readonly times: HandlerTimes
-  /** The layers outside of the request that leads have seen another URL than that of the key: see `seesKeyedUrl`. */
+  /**
+   * The layers outside of the request that leads have seen another URL than that of the key: see
+   * `seesKeyedUrl`.
+   */
   readonly unkeyedUrl: boolean
   /** An audit decides whether the response is stored. Default: false. */
   readonly audited?: boolean | undefined
@@ -28,13 +31,18 @@ export const OWN_RESPONSE: unique symbol = Symbol('own response')
 /** What a load brings to its callers. */
 export type Loaded = Stored | typeof OWN_RESPONSE
 
-/** What was produced for a load, before it is kept: the response to a request with these fields, which select the variant. */
+/**
+ * What was produced for a load, before it is kept: the response to a request with these fields, which select
+ * the variant.
+ */
 export interface LoadResult {
   readonly result: StorableResult | UnstoredResult
   readonly requestFields: IncomingHttpHeaders
 }
 
-/** The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s. */
+/**
+ * The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s.
+ */
 const BRIEF_REASONS = new Set(['status', 'handler', 'tags', 'unkeyed-url'])
 
 /** A response that can be stored, with its lifetime and the names of its `Vary`. */
@@ -48,11 +56,13 @@ export interface UnstoredResult {
 }
 
 /**
- * Maps the recording of the client's own handler to the result of its load: a response to store, one that those who joined share, or none for others.
+ * Maps the recording of the client's own handler to the result of its load: a response to store, one that
+ * those who joined share, or none for others.
  *
  * @param requestFields those that the handler saw.
  * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.
- * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete, or the request is ambiguous.
+ * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the
+ * response was complete, or the request is ambiguous.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
@@ -98,10 +108,12 @@ function withSelectingValues(
 }
 
 /**
- * Maps a subrequest's response to the result of its load. One that cannot be stored does not make the key uncacheable: a subrequest has no
- * cookies and no credentials, and its response, such as a login page, says nothing about other requests.
+ * Maps a subrequest's response to the result of its load. One that cannot be stored does not make the key
+ * uncacheable: a subrequest has no cookies and no credentials, and its response, such as a login page, says
+ * nothing about other requests.
  *
- * @throws ResponseFailure when the handler failed in a background load; NoSharedResult when nothing can be stored, or when the handler failed while a
+ * @throws ResponseFailure when the handler failed in a background load; NoSharedResult when nothing can be
+ * stored, or when the handler failed while a
  *   client waits: a `HEAD` request then runs its own handler, and after a 304 that did not match, the client gets an error.
  */
 export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
@@ -111,7 +123,10 @@ export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>
   throw new NoSharedResult(`the response cannot be stored (${rejectionOf(recorded) ?? recorded.kind})`)
 }
 
-/** Why a subrequest's response is rejected; undefined: it is not, its handler failed, or the cache was switched off. */
+/**
+ * Why a subrequest's response is rejected; undefined: it is not, its handler failed, or the cache was
+ * switched off.
+ */
 export function rejectionOf(recorded: SubrequestResult): string | undefined {
   if (recorded.kind === 'unshareable' || recorded.kind === 'share') return recorded.why
   if (recorded.kind === 'other-key') return 'key'

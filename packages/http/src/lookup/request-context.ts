@@ -18,19 +18,29 @@ import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */
 export interface KeyedRequest {
-  /** What the request shows. Read once: Express makes each of its requests and responses an object of a shape of its own, and V8 searches them anew at each read. */
+  /**
+   * What the request shows. Read once: Express makes each of its requests and responses an object of a shape
+   * of its own, and V8 searches them anew at each read.
+   */
   readonly candidate: Candidate
   readonly directives: RequestDirectives
   readonly key: string
   /** The request-target without unkeyed parameters. */
   readonly target: string
-  /** The request has credentials that its key does not hold: it shares an entry with all other requests that have some. */
+  /**
+   * The request has credentials that its key does not hold: it shares an entry with all other requests that
+   * have some.
+   */
   readonly unkeyedCredentials: boolean
 }
 
-/** A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request. */
+/**
+ * A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request.
+ */
 export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
-  /** Why the response of this request's own handler goes to its own client only; undefined: others may get it. */
+  /**
+   * Why the response of this request's own handler goes to its own client only; undefined: others may get it.
+   */
   readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
   /** The request was chosen for an audit: its own handler answers, whatever is stored. Default: false. */
   readonly sampled?: boolean | undefined
@@ -38,13 +48,17 @@ export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
   readonly hadAuthority: boolean
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
   readonly keyedUrl: (url: string) => string
-  /** Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most requests store nothing. */
+  /**
+   * Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most
+   * requests store nothing.
+   */
   readonly urlTag: () => string | undefined
 }
 
 /**
- * Makes the key of a request, or returns the reason why it bypasses the cache. Rewrites an absolute target to its path, which stays until the response is
- * finished where the request has a key. Calls `directivesFrom` only for a request that may use the cache.
+ * Makes the key of a request, or returns the reason why it bypasses the cache. Rewrites an absolute target to
+ * its path, which stays until the response is finished where the request has a key. Calls `directivesFrom`
+ * only for a request that may use the cache.
  */
 export function keyedRequestOf<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -76,7 +90,8 @@ export function requestContextOf<Req, Res>(
   route: Route<Req, Res>,
   { candidate, directives, key, target, unkeyedCredentials }: KeyedRequest,
 ): RequestContext {
-  // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
+  // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of
+  // the URL.
   const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
   const { keyRule, eligibility } = route
   const foreignHost = isTrustedHost(candidate, keyRule.host, eligibility.hosts) ? undefined : 'host'
@@ -98,7 +113,9 @@ function keyedAmbiguity(
   return ambiguityIn(req, [...headers, ...ofCredentials], cookies)
 }
 
-/** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
+/**
+ * Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call.
+ */
 export function urlTagOf(
   requested: Pick<Exchange, 'scheme' | 'host' | 'target'>,
   { invalidateOnUnsafe, query, keyRule }: Pick<Route, 'invalidateOnUnsafe' | 'query' | 'keyRule'>,
@@ -146,8 +163,8 @@ function bypassReasonOf<Req, Res>(
 }
 
 /**
- * RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority, which the key does not hold. Returns a function
- * that undoes it; undefined where it cannot be done.
+ * RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority,
+ * which the key does not hold. Returns a function that undoes it; undefined where it cannot be done.
  */
 function toOriginForm(
   exchange: Exchange,

@@ -37,7 +37,9 @@ export class RequestLookup<Req, Res> {
   readonly #context: RequestContext
   readonly #loader: ResponseLoader<Req, Res>
   readonly #options: CallOptions<Loaded>
-  /** The greatest age that is taken, ms. A request that is chosen for an audit takes nothing that is stored. */
+  /**
+   * The greatest age that is taken, ms. A request that is chosen for an audit takes nothing that is stored.
+   */
   readonly #maxAge: number | undefined
   #forwarded: Forwarded = 'uri-miss'
   #key: string
@@ -70,8 +72,8 @@ export class RequestLookup<Req, Res> {
   }
 
   /**
-   * Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. Looks up again when a leader had no result for its
-   * followers: one of them leads next. Never rejects.
+   * Looks up the key of the URL; where that holds a record of variants, the key of this request's variant.
+   * Looks up again when a leader had no result for its followers: one of them leads next. Never rejects.
    */
   async run(): Promise<RequestResult> {
     const loader = this.#loader
@@ -109,7 +111,10 @@ export class RequestLookup<Req, Res> {
     }
   }
 
-  /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
+  /**
+   * Looks up a key; where its response is older than the client accepts, once more, so that a load replaces
+   * it. A record of variants has no age.
+   */
   #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Loaded>> {
     const maxAge = this.#maxAge
     const lookingUp = this.#lookUp(key, miss, this.#options)
@@ -143,7 +148,8 @@ export class RequestLookup<Req, Res> {
       view.lookup<Loaded, never>(key, (load) => loader.load(load, miss), accepted)
     const found = await ask(options)
     if (found.foundStale) this.#forwarded = 'stale'
-    // A response that is kept only to be revalidated is served by nobody: the request waits for the load that replaces it.
+    // A response that is kept only to be revalidated is served by nobody: the request waits for the load that
+    // replaces it.
     const lookup = mayServe(found) ? found : await ask({ ...options, ...NOTHING_STALE })
     if (!mayServe(lookup)) throw new NoSharedResult('the response must be revalidated before each use')
     if (refreshMode.inline) await awaitInlineRefresh(this.#route, loader, key, lookup)
@@ -151,7 +157,10 @@ export class RequestLookup<Req, Res> {
   }
 }
 
-/** False for a response that is kept only to be revalidated, unless this request's own load has just brought it. */
+/**
+ * False for a response that is kept only to be revalidated, unless this request's own load has just
+ * brought it.
+ */
 function mayServe({ value, status, role, age }: Lookup<Loaded>): boolean {
   return (
     value === OWN_RESPONSE || isVaryRecord(value) || isUsable(value, age) || (status === 'loaded' && role === 'leader')

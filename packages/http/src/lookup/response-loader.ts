@@ -71,12 +71,12 @@ export class ResponseLoader<Req, Res> {
     return this.#handler.kind === 'started' ? this.#handler.recorder : undefined
   }
 
-  /** This request's own handler runs or has run, and its response goes to this client. False for a 304 that does not match the stored response. */
+  /** The own handler answers this client. False for a 304 that does not match the stored response. */
   get ownHandlerAnswers(): boolean {
     return this.#handler.kind === 'started' && !this.#handler.recorder.mismatched
   }
 
-  /** A load has reached `loadTimeout` before the URL was known to be shareable: the request's own handler answers its client nevertheless. */
+  /** A load reached `loadTimeout` before the URL was known to be shareable: the own handler answers. */
   get timedOutBeforeKnown(): boolean {
     return this.#timedOutBeforeKnown
   }
@@ -96,12 +96,12 @@ export class ResponseLoader<Req, Res> {
     return this.#subrequestFailed
   }
 
-  /** Why the response of the request's own handler goes to its own client only; undefined: others may get it. */
+  /** Why the own handler's response goes to its own client only; undefined: others may get it. */
   get unshareable(): RequestContext['unshareable'] {
     return this.#unshareable
   }
 
-  /** These request fields select the response: where the handler could see two values of one, its response goes to its own client only. */
+  /** Fields that select the response. If the handler could see two values of one, it is not shared. */
   selectBy(names: readonly string[]): void {
     this.#unshareable ??= ambiguityIn(this.#exchange.req, names)
   }
@@ -111,7 +111,7 @@ export class ResponseLoader<Req, Res> {
     return isHeadSent(this.#exchange.res)
   }
 
-  /** A lookup of this request may refresh a stale response. False in inline mode where its own handler cannot fill the entry. */
+  /** True if a lookup may refresh a stale response. In inline mode only where the own handler can fill it. */
   get canRefresh(): boolean {
     return !(this.#route.refreshMode.inline && this.#handlerCannotFill)
   }
@@ -193,8 +193,8 @@ export class ResponseLoader<Req, Res> {
   }
 
   /**
-   * Sends a subrequest for the URL of the key. If that brings nothing, and in app mode before a response of the URL has shown that it can be stored, the
-   * request's own handler responds to its own client.
+   * Sends a subrequest for the URL of the key. If that brings nothing, and in app mode before a response of
+   * the URL has shown that it can be stored, the request's own handler responds to its own client.
    */
   async #leadByKeyedUrl(task: LoadTask): Promise<LoadResult> {
     const { cache } = this.#route
@@ -247,7 +247,7 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: handlers run as long as they need, each for its client. */
+  /** At `loadTimeout`, a URL not known as shareable becomes uncacheable: each handler runs for its client. */
   #onStop(load: Load<never>, reason: unknown): void {
     if (!isCattlegridError(reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#makeUncacheable(load, { share: false, why: 'timeout' })
@@ -280,12 +280,12 @@ export class ResponseLoader<Req, Res> {
     if (leased) this.#releasedKeys.note(key)
   }
 
-  /** True if this request's own handler cannot fill the entry: it cannot lead, or layers outside have seen another URL than that of the key. */
+  /** True if the own handler cannot fill the entry: it cannot lead, or saw another URL than the key's. */
   get #handlerCannotFill(): boolean {
     return this.#unkeyedUrl || this.#handlerCannotLead
   }
 
-  /** True if it has started or no load may run it, its response goes to its own client only, or it answers `HEAD`. */
+  /** True if it has started or no load may run it, its response is not shared, or it answers `HEAD`. */
   get #handlerCannotLead(): boolean {
     if (this.#unshareable !== undefined || this.#handler.kind !== 'not-started') return true
     return this.#exchange.req.method === 'HEAD'

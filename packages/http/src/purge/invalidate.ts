@@ -16,7 +16,8 @@ export function isUnsafe(method: string): boolean {
 }
 
 /**
- * When an unsafe request succeeds, invalidates the stored responses of its URL, and of the URLs of the same origin that its response names (RFC
+ * When an unsafe request succeeds, invalidates the stored responses of its URL, and of the URLs of the same
+ * origin that its response names (RFC
  * 9111 section 4.4). The response ends after that: its client must not read an old one.
  */
 export function invalidateAfter(
@@ -36,7 +37,10 @@ export function invalidateAfter(
   })
 }
 
-/** The path and query of a URL of the same origin, also where that has the host in the key; undefined for one of another origin. */
+/**
+ * The path and query of a URL of the same origin, also where that has the host in the key; undefined for one
+ * of another origin.
+ */
 function resolve(url: string, { scheme, host, target }: Exchange, inKey: string): string | undefined {
   try {
     const base = new URL(`${scheme}://${host}${originForm(target)}`)

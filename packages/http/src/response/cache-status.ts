@@ -3,12 +3,16 @@ import type { IneligibleReason, UnkeyedInput } from '../request/eligible.ts'
 import type { Judgement } from './storable.ts'
 
 /**
- * What the cache did with a request. `hit`, `stale`: served from an entry. `collapsed`: it waited for the response of another request. `miss`: its own handler ran, or a
- * subrequest in its place. `revalidated`: its handler answered 304. `bypass`: the cache took no part.
+ * What the cache did with a request. `hit`, `stale`: served from an entry. `collapsed`: it waited for the
+ * response of another request. `miss`: its own handler ran, or a subrequest in its place. `revalidated`: its
+ * handler answered 304. `bypass`: the cache took no part.
  */
 export type VerdictKind = 'hit' | 'stale' | 'collapsed' | 'miss' | 'revalidated' | 'bypass'
 
-/** A `VerdictKind` with the parameters of `Cache-Status` (RFC 9211 section 2). Without `fwd` the request is a hit. */
+/**
+ * A `VerdictKind` with the parameters of `Cache-Status` (RFC 9211 section 2). Without `fwd` the request is
+ * a hit.
+ */
 export interface Verdict {
   readonly kind: VerdictKind
   readonly fwd?: Forwarded | 'bypass' | 'method' | undefined
@@ -22,8 +26,9 @@ export interface Verdict {
 }
 
 /**
- * Why no stored response was served (RFC 9211 section 2.2). `uri-miss`: none of the URL is stored, as far as the cache knows. `vary-miss`: none of this
- * request's variant. `stale`: it is stale. `request`: it is older than the client accepts.
+ * Why no stored response was served (RFC 9211 section 2.2). `uri-miss`: none of the URL is stored, as far as
+ * the cache knows. `vary-miss`: none of this request's variant. `stale`: it is stale. `request`: it is older
+ * than the client accepts.
  */
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
@@ -60,7 +65,10 @@ export function memberOf({ fwd, fwdStatus, collapsed, stored, ttl, detail }: Ver
   return parameters.filter((parameter) => parameter !== undefined).join('; ')
 }
 
-/** The first member is the nearest to the origin. `key`: a key of the cache, which no character needs to be escaped in. */
+/**
+ * The first member is the nearest to the origin. `key`: a key of the cache, which no character needs to be
+ * escaped in.
+ */
 export function appendMember(
   existing: string | readonly string[] | undefined,
   name: string,
@@ -86,11 +94,17 @@ export function observedVerdict({ would, why }: { readonly would: string; readon
 /** How a request came to run its own handler. */
 export interface MissReason {
   readonly forwarded: Forwarded
-  /** The request waited for another one's response, which it may not get: `collapsed=?0` (RFC 9211 section 2.6). */
+  /**
+   * The request waited for another one's response, which it may not get: `collapsed=?0` (RFC 9211
+   * section 2.6).
+   */
   readonly collapseFailed: boolean
 }
 
-/** The verdict in a leader's own head. `certain`: nothing can prevent the storing any more; only then it says `stored`. */
+/**
+ * The verdict in a leader's own head. `certain`: nothing can prevent the storing any more; only then it
+ * says `stored`.
+ */
 export function leaderVerdict(
   judgement: Judgement,
   { forwarded, collapseFailed }: MissReason,
@@ -113,7 +127,10 @@ export function hitVerdict(freshFor: number): Verdict {
   return { kind: 'hit', ttl: freshFor }
 }
 
-/** The kind of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
+/**
+ * The kind of a response that a lookup brought: from an entry, or from a load that was not the request's
+ * own handler.
+ */
 function servedKind({
   status,
   role,
@@ -135,7 +152,8 @@ export function servedVerdict(
     case 'hit':
       return hitVerdict(ttl)
     case 'stale':
-      // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
+      // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a
+      // failure, or a slow load.
       if (masked === undefined && waited === 0) return { kind, ttl, detail: 'stale-while-revalidate' }
       return { kind, fwd: 'stale', fwdStatus: masked?.status, ttl, detail: 'stale-if-error' }
     case 'miss':
@@ -145,12 +163,18 @@ export function servedVerdict(
   }
 }
 
-/** The verdict on a request that gets a response which is shared with the requests that waited for it, and not stored. */
+/**
+ * The verdict on a request that gets a response which is shared with the requests that waited for it, and
+ * not stored.
+ */
 export function collapsedVerdict(forwarded: Forwarded): Verdict {
   return { kind: 'collapsed', fwd: forwarded, collapsed: true }
 }
 
-/** The verdict on a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
+/**
+ * The verdict on a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest
+ * got a new response.
+ */
 export function revalidatedVerdict(
   lookup: Pick<Lookup<unknown>, 'status' | 'freshFor'> | undefined,
   status: 200 | 304 = 304,

@@ -47,7 +47,10 @@ export interface StoragePolicy extends LifetimePolicy {
   /** A response of this URL was stored before: responses of the URL can be shared. */
   readonly storedBefore: boolean
   readonly maxBodyBytes: number
-  /** The request has credentials that its key does not hold: a response must allow storing (RFC 9111 section 3.5). */
+  /**
+   * The request has credentials that its key does not hold: a response must allow storing (RFC 9111
+   * section 3.5).
+   */
   readonly unkeyedCredentials: boolean
   /** Stores a response that must be revalidated before each use, if it has a validator. Default: false. */
   readonly revalidates?: boolean | undefined
@@ -59,7 +62,10 @@ export interface StoragePolicy extends LifetimePolicy {
   readonly varyOn: readonly string[]
 }
 
-/** About the client, not the resource: never shared (401, 407: credentials; 403: permissions; 429, 431: the client's own behaviour). */
+/**
+ * About the client, not the resource: never shared (401, 407: credentials; 403: permissions; 429, 431: the
+ * client's own behaviour).
+ */
 const PERSONAL_STATUSES = new Set([401, 403, 407, 429, 431])
 /** The statuses that this cache understands, for `must-understand`. */
 const UNDERSTOOD_STATUSES = new Set([...TTL_STATUSES, ...NEGATIVE_STATUSES, 302, 303, 307, 405, 414, 501])
@@ -74,7 +80,8 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   const effective = effectiveDirectives(head.fields, policy.targets)
   const forbidden = forbiddenIn(head, effective, policy)
   const prohibition = prohibitionOf(head, effective, forbidden, policy)
-  // Without a ttl and a stored response, nothing shows that this URL can be shared: a 5xx is no failure, and is stored only if it declares a lifetime itself.
+  // Without a ttl and a stored response, nothing shows that this URL can be shared: a 5xx is no failure, and
+  // is stored only if it declares a lifetime itself.
   const shareable = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && shareable) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'unshareable', why: prohibition }
@@ -119,7 +126,10 @@ function canBeValidated({ status, fields }: ResponseHead, { revalidates = false 
   return revalidates && status === 200 && ('etag' in fields || 'last-modified' in fields)
 }
 
-/** True if the response is stored for revalidation only: it has `no-cache`, or arrived expired (RFC 9111 sections 4 and 5.2.2.4). */
+/**
+ * True if the response is stored for revalidation only: it has `no-cache`, or arrived expired (RFC 9111
+ * sections 4 and 5.2.2.4).
+ */
 function isKeptToValidate(
   head: ResponseHead,
   forbidden: readonly Prohibition[],
@@ -147,8 +157,8 @@ function forbiddenIn(
 }
 
 /**
- * The argument is ignored: `private="x-name"` counts as `private` (RFC 9111 section 5.2.2.7). `no-store` has no effect beside `must-understand`
- * (RFC 9111 section 5.2.2.3).
+ * The argument is ignored: `private="x-name"` counts as `private` (RFC 9111 section 5.2.2.7). `no-store` has
+ * no effect beside `must-understand` (RFC 9111 section 5.2.2.3).
  */
 function prohibitionsIn(directives: Directives, status: number): readonly Prohibition[] {
   const understood = directives.has('must-understand') && UNDERSTOOD_STATUSES.has(status)

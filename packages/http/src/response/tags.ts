@@ -12,7 +12,9 @@ export function tagsIn(fields: HeaderFields, header: string | undefined): readon
     .filter((tag) => tag !== '')
 }
 
-/** All tags of a response; undefined where an entry cannot have them all: an invalidation would not find it. */
+/**
+ * All tags of a response; undefined where an entry cannot have them all: an invalidation would not find it.
+ */
 export function joinTags(...lists: readonly unknown[]): readonly string[] | undefined {
   if (!lists.every(Array.isArray)) return undefined
   return tagsRule.parse(lists.flat())

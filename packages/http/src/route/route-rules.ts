@@ -144,7 +144,10 @@ const routeRules = {
   onError: rule.function<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
 
-/** The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case; functions unchanged. */
+/**
+ * The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case;
+ * functions unchanged.
+ */
 export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unknown } & {
   readonly mode?: 'serve' | 'observe' | undefined
   readonly key?: Pick<KeyOptions, 'headers' | 'cookies' | 'host'> | undefined

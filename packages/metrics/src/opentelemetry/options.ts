@@ -7,7 +7,10 @@ export interface OpenTelemetryMetricsOptions {
    * `@cattlegrid/metrics`.
    */
   readonly meter?: Meter | undefined
-  /** Counts the requests and the audits of cached routes, too, from the channels `cattlegrid:http` and `cattlegrid:audit`. Default: true. */
+  /**
+   * Counts the requests and the audits of cached routes, too, from the channels `cattlegrid:http` and
+   * `cattlegrid:audit`. Default: true.
+   */
   readonly http?: boolean | undefined
 }
 
