@@ -4,7 +4,8 @@ import { answerOf } from '../store/answers.ts'
 import { Boards } from '../store/board.ts'
 import type { Store } from '../store/store.ts'
 import type { PermitSource, QueuedLoad, ReleasePermit } from './permits.ts'
-import { type OwnLoads, type RunningLoad, SharedLimit } from './shared-limit.ts'
+import type { RunningLoad } from './round-loads.ts'
+import { type OwnLoads, SharedLimit } from './shared-limit.ts'
 
 /**
  * The time between two reports while loads wait, and the part of it for each process; and while none

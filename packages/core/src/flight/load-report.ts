@@ -1,17 +1,8 @@
 import type { LoadWants } from './load-share.ts'
+import type { ToldLoads } from './round-loads.ts'
 
-/** What a process tells the others of its loads from one source. Times in ms. */
-export interface LoadReport extends LoadWants {
-  /** The round of the board to which the rest belongs. */
-  readonly round: number
-  /** The mean number of loads that ran at once in this process. */
-  readonly mean: number
-  /** True when the process knew of more wants than the limit allows. */
-  readonly bound: boolean
-  /** Of sampled loads: the times of those that have ended, and the ages of those that run. */
-  readonly times: readonly number[]
-  readonly ages: readonly number[]
-}
+/** What a process tells the others of its loads from one source. */
+export type LoadReport = LoadWants & ToldLoads
 
 export function encodeReport({ running, queued, mayBegin, round, mean, bound, times, ages }: LoadReport): string {
   return [bound ? 1 : 0, list(times), list(ages), running, queued, mayBegin, round, mean.toFixed(2)].join(' ')

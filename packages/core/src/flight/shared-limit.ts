@@ -2,19 +2,12 @@ import type { LoadLimit, LoadLimitPolicy, LoadWindow } from '../policy/policy.ts
 import type { Board, Post } from '../store/board.ts'
 import { fairShare, leftByOthers, untilNextTurn } from './load-share.ts'
 import { decodeReport, encodeReport, type LoadReport } from './load-report.ts'
+import { RoundLoads, type RunningLoad } from './round-loads.ts'
 
 /** A process without a part asks for it this time after a turn has begun, ms. */
 const HANDOVER = 10
 /** What a process may begin by its own report, as a multiple of what ran in it at once lately. */
 const HEADROOM = 1.25
-
-/** A load that runs. Times in ms. */
-export interface RunningLoad {
-  readonly since: number
-  /** The round in which it began: its time tells of the limit of that round. */
-  readonly round: number
-  readonly sampled: boolean
-}
 
 /** What a process has to report. */
 export interface OwnLoads {
@@ -35,7 +28,7 @@ export class SharedLimit {
   readonly #process: string
   readonly #policy: LoadLimitPolicy
   #state: LoadLimit
-  #round = 0
+  readonly #loads: RoundLoads
   /** True once the round is one of the board that is read now. */
   #isKnown = false
   /** The last reports of the other processes. */
@@ -50,14 +43,6 @@ export class SharedLimit {
   #lacks = false
   /** By `elapsed()`. */
   #turnEnds = Infinity
-  #bound = false
-  /** Loads × ms in this round. */
-  #work = 0
-  #roundBegan: number
-  #countedAt: number
-  #times: number[] = []
-  /** The loads that began in this round. */
-  #begun = 0
   /** The most loads that ran at once since the last report, and between that and the one before. */
   #peak = 0
   #lastPeak = 0
@@ -68,8 +53,7 @@ export class SharedLimit {
     this.#state = policy.first
     this.#board = `loads:${source}`
     this.#process = process
-    this.#roundBegan = now
-    this.#countedAt = now
+    this.#loads = new RoundLoads(policy.samples, now)
   }
 
   /** The most loads at once in this process, for now. */
@@ -114,22 +98,18 @@ export class SharedLimit {
 
   /** Counts the time in which `running` loads have run since the last call. */
   count(running: number, now: number): void {
-    this.#work += running * (now - this.#countedAt)
+    this.#loads.count(running, now)
     if (running > this.#peak) this.#peak = running
-    this.#countedAt = now
   }
 
   /** A load begins. */
   begin(now: number): RunningLoad {
-    // The first loads of a round, and then one in so many that a window has few enough.
-    const sampled = this.#begun % Math.max(1, Math.floor(this.#state.limit / this.#policy.samples)) === 0
-    this.#begun += 1
-    return { since: now, round: this.#round, sampled }
+    return this.#loads.begin(this.#state.limit, now)
   }
 
   /** A load has ended that took so long, ms. */
-  noteTime({ round, sampled }: RunningLoad, took: number): void {
-    if (sampled && round === this.#round && this.#times.length < this.#policy.samples) this.#times.push(took)
+  noteTime(load: RunningLoad, took: number): void {
+    this.#loads.noteTime(load, took)
   }
 
   /** The next report. */
@@ -140,7 +120,7 @@ export class SharedLimit {
       fairShare(this.#process, wants, this.atOnce, own.now + this.#storeLead),
       this.#foreseen(own),
     )
-    const heading = this.#next && { round: this.#round, text: JSON.stringify(this.#next) }
+    const heading = this.#next && { round: this.#loads.round, text: JSON.stringify(this.#next) }
     this.#next = undefined
     const text = encodeReport({ ...report, mayBegin: this.#mayBegin })
     return { board: this.#board, process: this.#process, text, keepFor, heading }
@@ -162,15 +142,18 @@ export class SharedLimit {
    * Takes what the board says. Returns true when the limit is another one, or is known for the first time.
    */
   read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
-    const isNews = round !== this.#round || !this.#isKnown
-    if (isNews) this.#beginRound(round, heading)
+    const isNews = round !== this.#loads.round || !this.#isKnown
+    if (isNews) {
+      this.#loads.next(round)
+      this.#state = stateOf(heading) ?? this.#policy.first
+    }
     this.#isKnown = true
     this.#storeLead = now - own.now
     this.#others = reportsOf(posts, this.#process)
     const reports = new Map(this.#others).set(this.#process, this.#report(own))
     const wants = [...reports.values()].reduce((total, { running, queued }) => total + running + queued, 0)
     this.#contended = wants > this.atOnce
-    if (wants >= this.atOnce) this.#bound = true
+    if (wants >= this.atOnce) this.#loads.bound = true
     const due = fairShare(this.#process, reports, this.atOnce, now)
     this.#share = Math.min(due, this.#mayBegin, leftByOthers(this.#process, reports, this.atOnce))
     this.#lacks = own.queued > 0 && due > this.#share
@@ -191,39 +174,18 @@ export class SharedLimit {
 
   #report({ running, queued, now }: OwnLoads): LoadReport {
     this.count(running.size, now)
-    const sampled = [...running].filter((load) => load.sampled && load.round === this.#round)
-    const most = Math.ceil(this.#policy.samples / this.processes)
-    const elapsed = now - this.#roundBegan
-    return {
-      running: running.size,
-      queued,
-      mayBegin: this.#mayBegin,
-      round: this.#round,
-      mean: elapsed > 0 ? this.#work / elapsed : running.size,
-      bound: this.#bound,
-      times: this.#times.slice(0, most),
-      ages: sampled.slice(0, most).map(({ since }) => now - since),
-    }
+    const told = this.#loads.told(running, this.processes, now)
+    return { running: running.size, queued, mayBegin: this.#mayBegin, ...told }
   }
 
   #windowOf(reports: readonly LoadReport[]): LoadWindow {
-    const ofRound = reports.filter(({ round }) => round === this.#round)
+    const ofRound = reports.filter(({ round }) => round === this.#loads.round)
     return {
       times: ofRound.flatMap(({ times }) => times),
       ages: ofRound.flatMap(({ ages }) => ages),
       running: ofRound.reduce((total, { mean }) => total + mean, 0),
       bound: ofRound.some(({ bound }) => bound),
     }
-  }
-
-  #beginRound(round: number, heading: string): void {
-    this.#round = round
-    this.#state = stateOf(heading) ?? this.#policy.first
-    this.#times = []
-    this.#begun = 0
-    this.#work = 0
-    this.#roundBegan = this.#countedAt
-    this.#bound = false
   }
 }
 
@@ -241,9 +203,7 @@ function stateOf(text: string): LoadLimit | undefined {
   try {
     const state = JSON.parse(text) as LoadLimit
     const isSound = Object.values(state).every((value) => Number.isFinite(value))
-    return isSound && state.limit >= 1 && state.growth >= 1 && state.epoch >= 0 && state.fullFor >= 0
-      ? state
-      : undefined
+    return isSound && state.limit >= 1 && state.growth >= 1 && state.fullFor >= 0 ? state : undefined
   } catch {
     return undefined
   }

@@ -23,7 +23,7 @@ const BASE_WEIGHT = 0.25
 /** A window is full if more than this part of the limit ran on average. Only a full one can prove a queue. */
 const FULL = 0.75
 
-const first: LoadLimit = { limit: 12, epoch: 0, growth: FAST_GROWTH, fullFor: 0 }
+const first: LoadLimit = { limit: 12, growth: FAST_GROWTH, fullFor: 0 }
 
 /** See docs/protocol.md. */
 export const limitThatFollows: LoadLimitPolicy = { first, samples: WINDOW_SAMPLES, next: nextLimit }
@@ -33,12 +33,11 @@ function nextLimit(state: LoadLimit, window: LoadWindow): LoadLimit | undefined 
   const { limit, tested } = state
   const seen = medianOf(window)
   if (seen.count < Math.max(FEWEST_SAMPLES, Math.min(WINDOW_SAMPLES, limit / 2))) return undefined
-  const next = { ...state, epoch: state.epoch + 1 }
   // After a cut, the loads from before it still fill the source: such a window tells nothing.
-  if (window.running > limit * 1.1) return seen.atMost === Infinity ? undefined : next
-  if (tested === undefined) return judge(next, window, seen)
+  if (window.running > limit * 1.1) return seen.atMost === Infinity ? undefined : state
+  if (tested === undefined) return judge(state, window, seen)
   const enough = tested * HELPED
-  const known = { ...next, fullFor: 0, tested: undefined }
+  const known = { ...state, fullFor: 0, tested: undefined }
   if (seen.atMost < enough)
     return judge({ ...known, base: Math.min(state.base ?? Infinity, seen.atMost) }, window, seen)
   const inVain = seen.atLeast >= enough || seen.count >= WINDOW_SAMPLES

@@ -54,8 +54,6 @@ export interface EarlyRefreshPolicy {
 export interface LoadLimit {
   /** Loads at once, at least 1; the whole part counts. */
   readonly limit: number
-  /** Number of the window. Loads that begin in another window are no samples of this one. */
-  readonly epoch: number
   readonly growth: number
   /** Full windows in a row. */
   readonly fullFor: number

@@ -27,7 +27,8 @@ interface Member {
   running: number
   beatAt: number
   grantedAt: number
-  epoch: number
+  /** Number of its last window. */
+  window: number
   readonly queue: Flight[]
   readonly samples: Set<Sample>
 }
@@ -48,7 +49,8 @@ export class SimulatedFleet {
   loads = 0
   private readonly members: Member[]
   private readonly flights = new Map<number, Flight>()
-  private epochAt = 0
+  private window = 0
+  private windowBegan = 0
   private bound = false
   private sampled = 0
   private running = 0
@@ -104,8 +106,8 @@ export class SimulatedFleet {
     const others = this.members.reduce((sum, one) => (one === member ? sum : sum + Math.max(one.share, one.running)), 0)
     member.share = Math.min(fairShare(this.members, limit).get(member) ?? 0, Math.max(0, limit - others))
     if (member.share > 0) member.grantedAt = now
-    if (member.epoch !== this.state.epoch) member.samples.clear()
-    member.epoch = this.state.epoch
+    if (member.window !== this.window) member.samples.clear()
+    member.window = this.window
     this.begin(member)
     if (member.queue.length > 0) this.bound = true
   }
@@ -114,15 +116,16 @@ export class SimulatedFleet {
   private adjust(): number {
     const { members, state, time } = this
     this.count()
-    const samples = members.flatMap((member) => (member.epoch === state.epoch ? [...member.samples] : []))
+    const samples = members.flatMap((member) => (member.window === this.window ? [...member.samples] : []))
     const times = samples.flatMap(({ took }) => took ?? [])
     const ages = samples.filter(({ took }) => took === undefined).map(({ began }) => time.now - began)
-    const running = this.runningTime / Math.max(1, time.now - this.epochAt)
+    const running = this.runningTime / Math.max(1, time.now - this.windowBegan)
     const next = nextLimit(state, { times, ages, running, bound: this.bound })
     if (next !== undefined) {
       this.options.trace?.(traced(time.now, state, next, times, running, this.bound))
       this.state = next
-      this.epochAt = time.now
+      this.window += 1
+      this.windowBegan = time.now
       this.runningTime = 0
       this.bound = false
       this.sampled = 0
@@ -151,7 +154,7 @@ export class SimulatedFleet {
     this.loads++
     this.running++
     member.running++
-    const current = member.epoch === this.state.epoch && this.sampled < WINDOW_SAMPLES
+    const current = member.window === this.window && this.sampled < WINDOW_SAMPLES
     if (current && this.loads % Math.ceil(this.state.limit / WINDOW_SAMPLES) === 0) {
       member.samples.add(sample)
       this.sampled++
@@ -162,7 +165,7 @@ export class SimulatedFleet {
       this.running--
       member.running--
       sample.took = this.time.now - sample.began
-      if (fails && member.samples.delete(sample) && member.epoch === this.state.epoch) this.sampled--
+      if (fails && member.samples.delete(sample) && member.window === this.window) this.sampled--
       this.flights.delete(key)
       if (!fails) this.options.onLoaded(key)
       for (const end of flight.callers) end(fails ? 'failed' : 'value')
@@ -174,7 +177,7 @@ export class SimulatedFleet {
 }
 
 function newMember(): Member {
-  return { share: 2, running: 0, beatAt: -ASK, grantedAt: 0, epoch: 0, queue: [], samples: new Set() }
+  return { share: 2, running: 0, beatAt: -ASK, grantedAt: 0, window: 0, queue: [], samples: new Set() }
 }
 
 /** The hottest flight, the newest of equals. */
@@ -212,5 +215,5 @@ function traced(
 ): string {
   const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
   const numbers = [now, limit, next.limit, median, base ?? 0, next.base ?? 0, running].map((x) => x.toFixed(1))
-  return `${numbers.join(' ')} n=${times.length} e=${next.epoch} t=${next.tested} f=${next.flat} ${bound ? 'bound' : ''}`
+  return `${numbers.join(' ')} n=${times.length} t=${next.tested} f=${next.flat} ${bound ? 'bound' : ''}`
 }
