@@ -5,6 +5,7 @@ import { Boards } from '../store/board.ts'
 import type { Store } from '../store/store.ts'
 import type { PermitSource, QueuedLoad, ReleasePermit } from './permits.ts'
 import type { RunningLoad } from './round-loads.ts'
+import { LoadQueue } from './load-queue.ts'
 import { type OwnLoads, SharedLimit } from './shared-limit.ts'
 
 /**
@@ -40,9 +41,7 @@ export class AutoPermits implements PermitSource {
   readonly #runtime: Runtime
   readonly #onLimit: (limit: SharedLimit) => void
   readonly #running = new Set<RunningLoad>()
-  /** The moment at which each load began to wait. */
-  readonly #queue = new Map<QueuedLoad, number>()
-  #queueBegan = 0
+  readonly #queue = new LoadQueue()
   /**
    * True if a load found no permit since the last report. One in the background does not wait: nobody else
    * tells that it is wanted.
@@ -83,11 +82,9 @@ export class AutoPermits implements PermitSource {
   }
 
   queueForPermit(load: QueuedLoad): () => void {
-    const now = this.#runtime.elapsed()
-    if (this.#queue.size === 0) this.#queueBegan = now
-    this.#queue.set(load, now)
+    this.#queue.add(load, this.#runtime.elapsed())
     this.#reportWithin(0)
-    return () => void this.#queue.delete(load)
+    return () => this.#queue.delete(load)
   }
 
   #grant(): ReleasePermit {
@@ -125,32 +122,24 @@ export class AutoPermits implements PermitSource {
     if (this.#limit.contended && this.#running.size === 0) this.#reportWithin(0)
   }
 
-  /**
-   * The load with the most callers first; of those, the one that came last: its callers have waited least,
-   * and are the most likely to wait for the answer.
-   */
   #grantQueued(): void {
-    while (this.#queue.size > 0 && this.permitAvailable) {
-      let next: QueuedLoad | undefined
-      for (const load of this.#queue.keys()) if (next === undefined || load.callers >= next.callers) next = load
-      if (next === undefined) return
-      this.#queue.delete(next)
-      next.onPermit(this.#grant())
-    }
+    while (this.#queue.size > 0 && this.permitAvailable) this.#queue.take()?.onPermit(this.#grant())
   }
 
   /** Refuses the loads whose turn cannot come in time, so that their callers learn it now. */
   #refuseLate(): void {
+    if (this.#queue.size === 0) return
     const now = this.#runtime.elapsed()
-    if (this.#queue.size === 0 || now - this.#queueBegan < STANDS) return
+    const inOrder = this.#queue.rank()
+    if (now - this.#queue.stoodSince < STANDS) return
     // By the time of loads, not by the rate of permits: a store that does not answer holds permits, but not
     // for long.
-    const { share, atOnce, processes } = this.#limit
-    const each = this.#meanTime / Math.max(share, atOnce / processes)
-    // In the order in which they get their permits.
-    const inOrder = [...this.#queue].toReversed().toSorted(([a], [b]) => b.callers - a.callers)
+    const { share, atOnce, processes, explores } = this.#limit
+    const atOnceHere = Math.max(share, atOnce / processes)
     for (const [place, [load, since]] of inOrder.entries()) {
-      const wait = (place + 1) * each
+      const turns = (place + 1) / atOnceHere
+      // A limit that doubles with each turn has fewer of them.
+      const wait = this.#meanTime * (explores ? Math.log2(1 + turns) : turns)
       if (now - since + wait <= load.patience) continue
       this.#queue.delete(load)
       load.refuse(wait)

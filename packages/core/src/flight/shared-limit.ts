@@ -71,6 +71,11 @@ export class SharedLimit {
     return this.#state.base ?? 0
   }
 
+  /** True until the first sign of a queue at the source: what it can take is not known, and the limit grows fast. */
+  get explores(): boolean {
+    return this.#state.growth >= this.#policy.first.growth
+  }
+
   /** The number of processes that share the limit. */
   get processes(): number {
     return this.#others.size + 1

@@ -54,7 +54,7 @@ async function setLimit(limit: number, source = 'database'): Promise<void> {
   const post = { board: `loads:${source}`, process: 'test', text: '', keepFor: 1 }
   const board = await store.post(post)
   if (board.kind !== 'board') throw new Error('away')
-  const text = JSON.stringify({ ...limitThatFollows.first, limit, base: 10 })
+  const text = JSON.stringify({ ...limitThatFollows.first, growth: 1.05, limit, base: 10 })
   await store.post({ ...post, heading: { round: board.round, text } })
   await runtime.advance(1)
 }
@@ -151,10 +151,24 @@ describe('permits that follow a source', () => {
     const [hot, patient, hurried] = queue(permits, 3)
     Object.assign(hot ?? {}, { callers: 9 })
     Object.assign(hurried ?? {}, { patience: 2000 })
+    // Until the queue is put in order.
+    await runtime.advance(20)
     running?.(3000)
     await runtime.advance(2000)
     expect(hot?.permit).toBeDefined()
     expect([patient, hurried].map((load) => load?.refusedFor)).toEqual([undefined, 3000])
+  })
+
+  it('refuse fewer loads before the first sign of a queue at the source, while the limit doubles', async () => {
+    const permits = join()
+    const running = permits.tryAcquirePermit()
+    const loads = queue(permits, 1000)
+    for (const load of loads) load.patience = 5500
+    running?.(1000)
+    await runtime.advance(1200)
+    // With 12 at once: 12, 24, 48, 96 and so on, a second each.
+    expect(loads.filter(({ refusedFor }) => refusedFor === undefined).length).toBeGreaterThan(12 * 2 ** 4)
+    expect(loads.filter(({ refusedFor }) => refusedFor !== undefined).length).toBeGreaterThan(500)
   })
 
   it('refuse no load because a store that does not answer holds the permits of fast ones', async () => {
@@ -267,6 +281,8 @@ describe("a cache with maxLoads: 'auto'", () => {
   it('rejects a call whose load could not begin within waitTimeout, unless a stale value may be served', async () => {
     const fleet = createFleet({ maxLoads: 'auto', waitTimeout: '4s', staleIfError: '1h' })
     const [cache] = fleet.caches
+    ;({ store, runtime } = fleet)
+    await setLimit(FIRST, 'default')
     const origin = new Origin()
     await cache.set('stale', 'old', { ttl: 1 })
     await fleet.runtime.advance(2)
@@ -275,9 +291,10 @@ describe("a cache with maxLoads: 'auto'", () => {
     const stale = cache.getOrSet('stale', origin.loader, { softTimeout: false })
     const ends = Array.from({ length: 200 }, (_, key) => cache.getOrSet(`key-${key}`, origin.loader))
     const settled = Promise.allSettled(ends)
+    // A source that answers six loads in half a second, however many it has.
     for (let turn = 0; turn < 20; turn += 1) {
       await fleet.runtime.advance(500)
-      for (const { resolve } of origin.loads) resolve('value')
+      for (const { resolve } of origin.loads.slice(6 * turn, 6 * turn + 6)) resolve('value')
     }
     expect(await stale).toBe('old')
     const refused = (await settled).filter((end) => end.status === 'rejected')
