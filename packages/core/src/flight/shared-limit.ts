@@ -147,11 +147,11 @@ export class SharedLimit {
    * Takes what the board says. Returns true when the limit is another one, or is known for the first time.
    */
   read({ posts, round, heading, now }: Board, own: OwnLoads): boolean {
-    const isNews = round !== this.#loads.round || !this.#isKnown
-    if (isNews) {
-      this.#loads.next(round)
-      this.#state = stateOf(heading) ?? this.#policy.first
-    }
+    // What was known of the source is true after the store was emptied, too.
+    const isLost = this.#isKnown && round === 0 && this.#loads.round > 0
+    const isNews = !isLost && (round !== this.#loads.round || !this.#isKnown)
+    if (isNews || isLost) this.#loads.next(round)
+    if (isNews) this.#state = stateOf(heading) ?? this.#policy.first
     this.#isKnown = true
     this.#storeLead = now - own.now
     this.#others = reportsOf(posts, this.#process)
@@ -164,7 +164,7 @@ export class SharedLimit {
     this.#lacks = own.queued > 0 && due > this.#share
     // Those that had a part give it back first.
     this.#turnEnds = own.now + untilNextTurn(this.processes, now) + (this.#share === 0 ? HANDOVER : 0)
-    this.#next = this.#policy.next(this.#state, this.#windowOf([...reports.values()]))
+    this.#next = isLost ? this.#state : this.#policy.next(this.#state, this.#windowOf([...reports.values()]))
     return isNews
   }
 

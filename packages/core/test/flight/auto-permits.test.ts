@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { isCattlegridError, memoryStore, type Store } from '@cattlegrid/core'
+import { memoryStore, type Store } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { AutoPermits } from '../../src/flight/auto-permits.ts'
-import { Permits, type QueuedLoad, type ReleasePermit, ViewPermits } from '../../src/flight/permits.ts'
+import type { QueuedLoad, ReleasePermit } from '../../src/flight/permits.ts'
 import { limitThatFollows } from '../../src/policy/load-limit.ts'
-
-const FIRST = limitThatFollows.first.limit
-import { createFleet, Origin } from '../support/fleet.ts'
+import { FIRST, setLimit as setLimitOf } from '../support/load-board.ts'
 
 /** A load in the queue of a process. */
 class Waiting implements QueuedLoad {
@@ -49,15 +47,7 @@ function granted(loads: readonly Waiting[]): number {
   return loads.filter(({ permit }) => permit !== undefined).length
 }
 
-/** Writes a limit on the board, as a process does that has computed it. */
-async function setLimit(limit: number, source = 'database'): Promise<void> {
-  const post = { board: `loads:${source}`, process: 'test', text: '', keepFor: 1 }
-  const board = await store.post(post)
-  if (board.kind !== 'board') throw new Error('away')
-  const text = JSON.stringify({ ...limitThatFollows.first, growth: 1.05, limit, base: 10 })
-  await store.post({ ...post, heading: { round: board.round, text } })
-  await runtime.advance(1)
-}
+const setLimit = (limit: number, source = 'database'): Promise<void> => setLimitOf({ store, runtime }, limit, source)
 
 describe('permits that follow a source', () => {
   it('let one load of each process begin before anything is known', () => {
@@ -121,6 +111,23 @@ describe('permits that follow a source', () => {
     expect(loads.length).toBe(64)
   })
 
+  it('keep what is known of the source when the store is emptied', async () => {
+    await setLimit(40)
+    const permits = join()
+    queue(permits, 50)
+    await runtime.advance(100)
+    store.post = memoryStore({ runtime: { ...runtime, schedule: () => () => undefined } }).post
+    await runtime.advance(100)
+    const other = join()
+    queue(permits, 50)
+    queue(other, 50)
+    await runtime.advance(300)
+    const board = await store.post({ board: 'loads:database', process: 'test', text: '', keepFor: 1 })
+    const { limit } = JSON.parse(board.kind === 'board' ? board.heading : '') as { limit: number }
+    // By now it has followed the source from there.
+    expect(limit).toBeGreaterThan(FIRST)
+  })
+
   it('have a limit for each source', async () => {
     await setLimit(1, 'slow')
     const slow = queue(join('slow'), 10)
@@ -128,20 +135,6 @@ describe('permits that follow a source', () => {
     await runtime.advance(200)
     expect(granted(slow)).toBe(1)
     expect(granted(fast)).toBe(10)
-  })
-
-  it('go to the load with the most callers first, and of equal ones to the last', async () => {
-    await setLimit(1)
-    const permits = join()
-    const running = permits.tryAcquirePermit()
-    const [old, hot, fresh] = queue(permits, 3)
-    if (hot === undefined || old === undefined || fresh === undefined) throw new Error('three')
-    hot.callers = 5
-    await runtime.advance(100)
-    running?.()
-    expect([old, hot, fresh].map(({ permit }) => permit !== undefined)).toEqual([false, true, false])
-    hot.permit?.()
-    expect([old, fresh].map(({ permit }) => permit !== undefined)).toEqual([false, true])
   })
 
   it('refuse a load whose turn cannot come in time, and say when it could', async () => {
@@ -233,92 +226,5 @@ describe('permits that follow a source', () => {
     }
     await runtime.advance(60_000)
     expect(posts).toBe(0)
-  })
-})
-
-describe('a load that queues', () => {
-  it('gives back the permit of its view when the queue of the cache refuses it', () => {
-    const own = new Permits(1)
-    const refused: QueuedLoad[] = []
-    const outer = {
-      permitAvailable: false,
-      tryAcquirePermit: () => undefined,
-      queueForPermit: (load: QueuedLoad) => {
-        refused.push(load)
-        return () => undefined
-      },
-    }
-    const load = new Waiting()
-    new ViewPermits(own, outer).queueForPermit(load)
-    expect(own.permitAvailable).toBe(false)
-    refused[0]?.refuse(7)
-    expect(load.refusedFor).toBe(7)
-    expect(own.permitAvailable).toBe(true)
-  })
-
-  it('has its callers served a stale value at once, and begins in its turn', async () => {
-    const fleet = createFleet({ maxLoads: 1, staleIfError: '1h' })
-    const [cache] = fleet.caches
-    const origin = new Origin()
-    await cache.set('stale', 'old', { ttl: '1ms' })
-    await fleet.runtime.advance(2)
-    const running = cache.getOrSet('running', origin.loader)
-    await fleet.runtime.advance(0)
-    const asked = fleet.runtime.elapsed()
-    expect(await cache.getOrSet('stale', origin.loader)).toBe('old')
-    expect(fleet.runtime.elapsed()).toBe(asked)
-    expect(origin.count).toBe(1)
-    origin.last.resolve('value')
-    await running
-    await fleet.runtime.advance(0)
-    origin.last.resolve('new')
-    await fleet.runtime.advance(0)
-    expect(await cache.get('stale')).toBe('new')
-  })
-})
-
-describe("a cache with maxLoads: 'auto'", () => {
-  it('rejects a call whose load could not begin within waitTimeout, unless a stale value may be served', async () => {
-    const fleet = createFleet({ maxLoads: 'auto', waitTimeout: '4s', staleIfError: '1h' })
-    const [cache] = fleet.caches
-    ;({ store, runtime } = fleet)
-    await setLimit(FIRST, 'default')
-    const origin = new Origin()
-    await cache.set('stale', 'old', { ttl: 1 })
-    await fleet.runtime.advance(2)
-    // The first load begins at once.
-    void cache.getOrSet('first', origin.loader)
-    const stale = cache.getOrSet('stale', origin.loader, { softTimeout: false })
-    const ends = Array.from({ length: 200 }, (_, key) => cache.getOrSet(`key-${key}`, origin.loader))
-    const settled = Promise.allSettled(ends)
-    // A source that answers six loads in half a second, however many it has.
-    for (let turn = 0; turn < 20; turn += 1) {
-      await fleet.runtime.advance(500)
-      for (const { resolve } of origin.loads.slice(6 * turn, 6 * turn + 6)) resolve('value')
-    }
-    expect(await stale).toBe('old')
-    const refused = (await settled).filter((end) => end.status === 'rejected')
-    expect(refused.length).toBeGreaterThan(50)
-    for (const { reason } of refused) expect(isCattlegridError(reason, 'CATTLEGRID_OVERLOADED')).toBe(true)
-  })
-
-  it('has a limit of its own for the source of a view', async () => {
-    const fleet = createFleet({ maxLoads: 'auto' })
-    const [cache] = fleet.caches
-    const reviews = cache.with({ source: 'reviews', maxLoads: 'auto' })
-    const limits: string[] = []
-    cache.on('load-limit', ({ source }) => void limits.push(source))
-    const origin = new Origin()
-    const ends = [cache, reviews].flatMap((view, index) =>
-      Array.from({ length: 30 }, (_, key) => view.getOrSet(`${index}-${key}`, origin.loader)),
-    )
-    await fleet.runtime.advance(300)
-    expect(origin.count).toBe(2 * FIRST)
-    for (let round = 0; round < 20; round += 1) {
-      for (const { resolve } of origin.loads) resolve('value')
-      await fleet.runtime.advance(100)
-    }
-    await Promise.all(ends)
-    expect(new Set(limits)).toEqual(new Set(['default', 'reviews']))
   })
 })
