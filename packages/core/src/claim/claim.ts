@@ -8,7 +8,7 @@ import type { AbandonReason } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Settled } from '../flight/flight-waiters.ts'
-import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
+import type { LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Lease, Read } from '../store/answers.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
@@ -273,8 +273,9 @@ class FlightRun implements FlightStep {
   /** Waits without a permit, within `waitTimeout`. A background flight does not wait. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     this.#permit.release()
-    this.#flight.beginWait(POLL_INTERVAL)
-    const wokenBy = (await this.#waiter?.waitForNotice(remaining)) ?? 'timer'
+    const poll = this.#waiter?.pollInterval ?? Infinity
+    this.#flight.beginWait(poll)
+    const wokenBy = (await this.#waiter?.waitForNotice(remaining, poll)) ?? 'timer'
     this.#flight.endWait()
     this.#restartStoreTimeout()
     return wokenBy
@@ -294,7 +295,7 @@ class FlightRun implements FlightStep {
   }
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
-    if (entry === undefined) return
-    this.#coordinator.known.suppress(this.#call.storedKey, entry, this.#services.runtime.elapsed() + remaining)
+    const until = this.#services.runtime.elapsed() + remaining
+    if (entry !== undefined) this.#coordinator.known.suppress(this.#call.storedKey, entry, until)
   }
 }

@@ -1,5 +1,5 @@
 import { Deferred } from '../flight/deferred.ts'
-import { type LeaseWaiter, POLL_INTERVAL } from '../flight/lease-waiters.ts'
+import type { LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { AbandonReason } from '../load.ts'
@@ -91,8 +91,9 @@ export class LoadPermit implements FlightStep {
   async #waitInQueue(flight: Flight, { ended }: QueuedPermit): Promise<PermitAnswer> {
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes
     // the flight out of the queue.
-    flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL, true)
-    await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
+    const poll = this.#waiter?.pollInterval ?? Infinity
+    flight.beginWait(poll, true)
+    await (this.#waiter?.waitForNotice(poll, poll, ended) ?? ended)
     flight.endWait()
     if (this.#refusedFor !== undefined) return { kind: 'refused', why: 'overloaded', wait: this.#refusedFor }
     // The wait may have ended by `close`, or because the last caller left, even if a new caller has

@@ -3,10 +3,12 @@ import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
 /**
- * Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least
- * this often, ms.
+ * Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again after
+ * this time, ms, or later where so many wait that their reads alone would keep the process busy.
  */
-export const POLL_INTERVAL = 500
+const POLL_INTERVAL = 500
+/** The most reads of those that wait together, each ms. */
+const POLLS = 2
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const EXPIRY_JITTER = 10
 
@@ -36,16 +38,21 @@ export class LeaseWaiter {
     this.#waiting?.resolve('notice')
   }
 
+  /** The longest time of a wait that begins now, ms. */
+  get pollInterval(): number {
+    return Math.max(POLL_INTERVAL, this.#all.waiting.size / POLLS)
+  }
+
   /**
-   * Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever
-   * is first. Resolves to what ended the wait: `until` to its own value.
+   * Waits for a notice, for `remaining` ms with jitter added, for `poll` ms or for `until`, whichever is
+   * first. Resolves to what ended the wait: `until` to its own value.
    */
-  async waitForNotice<T = never>(remaining: number, until?: Promise<T>): Promise<'notice' | 'timer' | T> {
+  async waitForNotice<T = never>(remaining: number, poll: number, until?: Promise<T>): Promise<'notice' | 'timer' | T> {
     const { runtime, waiting: allWaiting } = this.#all
     const waiting = new Deferred<'notice' | 'timer' | T>()
     this.#waiting = waiting
     allWaiting.add(this)
-    const delay = Math.min(remaining + 1 + runtime.random() * (EXPIRY_JITTER - 1), POLL_INTERVAL)
+    const delay = Math.min(remaining + 1 + runtime.random() * (EXPIRY_JITTER - 1), poll)
     void until?.then(waiting.resolve)
     let cancel: CancelTimer | undefined
     if (this.noticed) waiting.resolve('notice')

@@ -3,6 +3,8 @@ import type { LoadLimit, LoadLimitPolicy, LoadWindow } from './policy.ts'
 /** Samples that a window holds at most. */
 const WINDOW_SAMPLES = 64
 
+/** A shorter load counts as this long, ms: the event loop of its own process may take longer than it. */
+const SHORTEST = 5
 /** Samples with which a small limit is judged. */
 const FEWEST_SAMPLES = 4
 /** Loads that take less than this times `base` leave room. */
@@ -77,12 +79,14 @@ interface Median {
 
 function medianOf({ times, ages }: LoadWindow): Median {
   const count = times.length + ages.length
-  const ended = times.toSorted(ascending)
-  const all = [...times, ...ages].toSorted(ascending)
+  const ended = times.map(counted).toSorted(ascending)
+  const all = [...ended, ...ages.map(counted)].toSorted(ascending)
   const middle = count >> 1
   const low = Math.max(0, Math.floor(count / 2 - Math.sqrt(count)))
   const [atMost, median] = [ended[middle] ?? Infinity, all[middle] ?? 0]
   return { count, atMost, median, exact: median === atMost, atLeast: all[low] ?? 0 }
 }
+
+const counted = (time: number): number => Math.max(time, SHORTEST)
 
 const ascending = (one: number, other: number): number => one - other

@@ -113,19 +113,16 @@ describe('permits that follow a source', () => {
 
   it('keep what is known of the source when the store is emptied', async () => {
     await setLimit(40)
-    const permits = join()
-    queue(permits, 50)
+    queue(join(), 50)
     await runtime.advance(100)
-    store.post = memoryStore({ runtime: { ...runtime, schedule: () => () => undefined } }).post
+    const emptied = memoryStore({ runtime: { ...runtime, schedule: () => () => undefined } })
+    store.post = (note) => emptied.post(note)
     await runtime.advance(100)
-    const other = join()
-    queue(permits, 50)
-    queue(other, 50)
-    await runtime.advance(300)
-    const board = await store.post({ board: 'loads:database', process: 'test', text: '', keepFor: 1 })
-    const { limit } = JSON.parse(board.kind === 'board' ? board.heading : '') as { limit: number }
-    // By now it has followed the source from there.
-    expect(limit).toBeGreaterThan(FIRST)
+    // A process that knows nothing learns it from the board.
+    const limits: number[] = []
+    queue(new AutoPermits(limitThatFollows, 'database', store, runtime, ({ atOnce }) => limits.push(atOnce)), 50)
+    await runtime.advance(10)
+    expect(limits[0]).toBeGreaterThan(FIRST)
   })
 
   it('have a limit for each source', async () => {

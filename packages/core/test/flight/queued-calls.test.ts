@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, type Fleet, Origin, settle } from '../support/fleet.ts'
+import { Deferred } from '../../src/flight/deferred.ts'
+import { LeaseWaiters } from '../../src/flight/lease-waiters.ts'
 import { never } from '../support/memory-cache.ts'
 
 /** A process whose only permit is taken. */
@@ -88,4 +90,16 @@ describe('a call that queues for a permit', () => {
     await fleet.runtime.advance(1)
     expect(await stateOf(queued)).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
   })
+})
+
+it('those that wait read again less often where they are many', async () => {
+  const { runtime } = createFleet()
+  const waiters = new LeaseWaiters(runtime)
+  const ends = new Deferred<void>()
+  const wait = (key: number): Promise<unknown> => waiters.register(`k${key}`).waitForNotice(1e6, 1e6, ends.promise)
+  const all = Array.from({ length: 4000 }, (_, key) => wait(key))
+  expect(waiters.register('one more').pollInterval).toBe(2000)
+  ends.resolve()
+  await Promise.all(all)
+  expect(waiters.register('one more').pollInterval).toBe(500)
 })

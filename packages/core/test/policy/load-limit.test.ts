@@ -40,6 +40,12 @@ describe('a window', () => {
 })
 
 describe('the limit', () => {
+  it('takes no load of less than 5 ms for slow: its own process may take longer than it', () => {
+    const known = nextLimit(firstLoadLimit, full(0.1, { running: 12 }))
+    expect(known?.limit).toBe(24)
+    expect(nextLimit(known ?? firstLoadLimit, full(4, { running: 24 }))?.limit).toBe(48)
+  })
+
   it('doubles from the start, then by a twentieth after the first sign of a queue', () => {
     const start = nextLimit(firstLoadLimit, full(100, { running: 4 }))
     expect(start).toMatchObject({ limit: 24, base: 100, flat: 12 })
