@@ -17,9 +17,8 @@ import { settleAbandoned, settleBroken, settleWithoutPermit } from './settle-fli
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
-/** After this many "changed" answers the flight pauses before it reads again; it never loads unleased. */
+/** After this many "changed" answers the flight pauses, ms, before it reads again; it never loads unleased. */
 const MAX_CHANGES = 8
-/** That pause, ms. */
 const CHANGE_PAUSE = 50
 
 /** Claims the key for a flight: leads, follows, loads alone or gives up. Always settles it; never rejects. */
