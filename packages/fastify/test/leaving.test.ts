@@ -60,6 +60,24 @@ describe('a leader whose client leaves', () => {
     })
   }
 
+  test('with its whole payload in a hook after ours is told, and leaves its response to the others', async () => {
+    await withApp(async ({ app }) => {
+      const asked = lock()
+      const origin = counter()
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        asked.open()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async (request) => {
+        request.raw.socket.once('close', () => {})
+        return origin.next()
+      })
+      await askAndLeave(app, '/page', asked.opened)
+      await supertest(originOf(app)).get('/page').expect(200, 'run 1')
+    })
+  })
+
   const HOOKS: readonly (readonly [string, (payload: Readable) => unknown])[] = [
     ['takes its time', (payload) => new Promise((resolve) => setTimeout(() => resolve(payload), 20))],
     [
