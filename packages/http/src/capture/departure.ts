@@ -49,11 +49,11 @@ export class Departure {
    * True: the handler may know.
    */
   begin(): boolean {
-    if (!this.#begun && this.#handler.mayLearn()) {
+    if (!this.#begun) {
       this.#begun = true
       watchState(this.#req, this.#res, () => this.#learn())
     }
-    if (this.#begun && unwatched(() => isToldOfClose(this.#req, this.#res, this.#cleanUps))) this.#learn()
+    if (unwatched(() => isToldOfClose(this.#req, this.#res, this.#cleanUps))) this.#learn()
     return this.#learned
   }
 
