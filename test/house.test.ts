@@ -46,6 +46,30 @@ holds(
   [['a path of a site', { 'docs/a.md': `see https://example.org${['', 'home', 'me'].join('/')}\n` }]],
 )
 
+const wide = 'a comment that says more than a reader takes in at one look, '.repeat(2)
+
+holds(
+  'comments',
+  [
+    [
+      'a wide line of a comment',
+      { 'packages/core/src/a.ts': `/**\n * ${wide}\n */\n` },
+      'packages/core/src/a.ts:2',
+      'at most 110',
+    ],
+    [
+      'a wide comment in one line',
+      { 'packages/core/src/a.ts': `  // ${wide}\n` },
+      'packages/core/src/a.ts:1',
+      'at most 110',
+    ],
+  ],
+  [
+    ['the code of an example', { 'packages/core/src/a.ts': `/**\n * const text = '${wide}'\n */\n` }],
+    ['a row of a table', { 'packages/core/src/a.ts': `// 1 A reads      2 ${wide}\n` }],
+  ],
+)
+
 holds(
   'maps',
   [

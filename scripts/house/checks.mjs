@@ -1,3 +1,4 @@
+import { checkComments } from './comments.mjs'
 import { checkDocs } from './docs.mjs'
 import { checkGuards } from './guards.mjs'
 import { checkLua } from './lua.mjs'
@@ -12,6 +13,7 @@ export const checks = {
   lua: checkLua,
   names: checkNames,
   words: checkWords,
+  comments: checkComments,
   maps: checkMaps,
   options: checkOptions,
   docs: checkDocs,

@@ -80,7 +80,7 @@ class FlightRun implements FlightStep {
     let { read } = first
     this.#storeTimeoutFrom = first.sentAt
     try {
-      // Permit → acquire → settled? → read → settled? → again. After a wait for the permit the acquire is left out:
+      // Permit → acquire → settled? → read → settled? → again. After a wait for the permit, no acquire:
       // the flight reads first, and then asks for its permit again.
       for (;;) {
         // Before the lease: a flight that queued with one would block processes that have permits.

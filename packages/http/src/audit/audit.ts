@@ -41,8 +41,8 @@ export class Audit {
   }
 
   /**
-   * True if this request is to be answered by its own handler, whatever is stored. False while calls wait for a
-   * permit or for the load of another, and while the place is audited.
+   * True if this request is to be answered by its own handler, whatever is stored. False while calls wait for
+   * a permit or for the load of another, and while the place is audited.
    */
   samples({ place, req }: Pick<Exchange, 'place' | 'req'>): boolean {
     const { rate } = this.#rule
@@ -65,7 +65,9 @@ export class Audit {
     audited.firstLoads -= 1
   }
 
-  /** The audit has ended. Resolves once a place that must stop is purged, or the store is known to be away. */
+  /**
+   * The audit has ended. Resolves once a place that must stop is purged, or the store is known to be away.
+   */
   async end({ place, pattern, target }: AuditedExchange, finding: Finding | undefined): Promise<void> {
     const { warnings } = this.#at(place)
     this.#at(place).running = false
@@ -84,7 +86,9 @@ export class Audit {
     return this.#stopped.size > 0 && this.#stopped.has(place)
   }
 
-  /** The tag by which a purge finds the responses of the place in all processes; undefined: nothing stops it. */
+  /**
+   * The tag by which a purge finds the responses of the place in all processes; undefined: nothing stops it.
+   */
   tagOf(place: string): string | undefined {
     return this.#rule.stops ? tagOf(place) : undefined
   }

@@ -15,8 +15,8 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 const PATIENCE = 1000
 
 /**
- * The audit of a load for which a client's own handler is about to run; undefined: there is none. A handler that
- * revalidates may confirm a stored response, and then there is nothing to compare.
+ * The audit of a load for which a client's own handler is about to run; undefined: there is none. A handler
+ * that revalidates may confirm a stored response, and then there is nothing to compare.
  */
 export function auditOfLoad<Req, Res>(
   route: Route<Req, Res>,
@@ -55,8 +55,8 @@ export class AuditedLoad {
   }
 
   /**
-   * Call it when the client's own handler runs. Its response is not delayed; the result of its recording is, until it
-   * is compared.
+   * Call it when the client's own handler runs. Its response is not delayed; the result of its recording is,
+   * until it is compared.
    */
   async compare(recording: Promise<RecordingResult>): Promise<RecordingResult> {
     this.#audit.begin(this.#exchange)

@@ -1,7 +1,9 @@
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 
-/** What an audit found. `where` and `why` are parts of a sentence; of a response they have the status at most. */
+/**
+ * What an audit found. `where` and `why` are parts of a sentence; of a response they have the status at most.
+ */
 export type Finding =
   | { readonly kind: 'equal' }
   | { readonly kind: 'different'; readonly where: string }

@@ -29,8 +29,8 @@ export interface PurgeRequest<Req> {
 
 /**
  * Makes an endpoint that invalidates stored responses in every process, by
- * `POST …?tag=a&tag=b&url=https://shop.example/products/7`, or, with `soft` in the query, makes them stale. It
- * answers 204 when that is done, 400 for another query, 403 where `authorize` refuses, 404 without it, and
+ * `POST …?tag=a&tag=b&url=https://shop.example/products/7`, or, with `soft` in the query, makes them stale.
+ * It answers 204 when that is done, 400 for another query, 403 where `authorize` refuses, 404 without it, and
  * 503 while the store is away. A URL is that of the route's key, without unkeyed parameters; only responses
  * of routes with `invalidateOnUnsafe` have it. Resolves to undefined if an outer layer has answered
  * meanwhile.

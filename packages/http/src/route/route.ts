@@ -147,8 +147,8 @@ function reportRuleOf({
 }
 
 /**
- * In development each route is audited unless it says no. It is stopped by a difference: another client's page
- * surprises more than one that is not cached.
+ * In development each route is audited unless it says no. It is stopped by a difference: another client's
+ * page surprises more than one that is not cached.
  */
 function auditOf(given: ParsedRoute['audit'], { cache }: HttpCache): Audit | undefined {
   const isDevelopment = process.env['NODE_ENV'] === 'development'

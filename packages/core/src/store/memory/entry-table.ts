@@ -14,7 +14,10 @@ export class EntryTable {
   readonly #runtime: Runtime
   readonly #records: HitLru<KeyRecord>
   readonly #sweeper: Sweeper<KeyRecord>
-  /** No eviction takes one, and none takes the place of an entry: a key that is being loaded would be loaded twice. Each belongs to a running load, which ends it. */
+  /**
+   * No eviction takes one, and none takes the place of an entry: a key that is being loaded would be loaded
+   * twice. Each belongs to a running load, which ends it.
+   */
   readonly #leases = new Map<string, LeaseState>()
   #writes = 0
 
@@ -119,7 +122,10 @@ export class EntryTable {
     return entries.length
   }
 
-  /** Changes the entry itself: one that its tags have expired is the same write, and keeps its place and its version. */
+  /**
+   * Changes the entry itself: one that its tags have expired is the same write, and keeps its place and
+   * its version.
+   */
   #checkTags(entry: StoredEntry): StoredEntry | undefined {
     const moment = this.tags.expiryOf(entry)
     if (moment === undefined) return undefined

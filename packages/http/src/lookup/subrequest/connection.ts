@@ -12,7 +12,10 @@ export interface PeerAddress {
   readonly localFamily?: string | undefined
 }
 
-/** What a TLS socket shows of its connection and peer. Its methods stay bound to it: after the close they return what Node's return. */
+/**
+ * What a TLS socket shows of its connection and peer. Its methods stay bound to it: after the close they
+ * return what Node's return.
+ */
 const TLS_FACTS = [
   'authorized',
   'authorizationError',
@@ -67,7 +70,10 @@ export function connectionOf(req: ReceivedRequest): ClientConnection {
   return { server, isHttp2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
 }
 
-/** The connection of another client, who shows no certificate: for an audit. No host has its address (RFC 5737). */
+/**
+ * The connection of another client, who shows no certificate: for an audit. No host has its address
+ * (RFC 5737).
+ */
 export function anotherClient(connection: ClientConnection): ClientConnection {
   const { peer, tls } = connection
   const nobody = tls['encrypted'] === true ? { authorized: false, getPeerCertificate: () => ({}) } : {}
@@ -92,8 +98,9 @@ function tlsOf(socket: object): Record<string, unknown> {
 const [NODE_CONNECTION_LISTENER] = new Server().listeners('connection')
 
 /**
- * Gives a server a request as if it came from the network: all layers run, also those that a parent of the application adds, or a listener that calls the
- * application. Returns false, and does nothing, where nobody listens to requests.
+ * Gives a server a request as if it came from the network: all layers run, also those that a parent of the
+ * application adds, or a listener that calls the application. Returns false, and does nothing, where nobody
+ * listens to requests.
  */
 export function enterServer(server: EventEmitter, req: IncomingMessage, res: ServerResponse): boolean {
   if (server.listenerCount('request') === 0) return false
@@ -103,7 +110,9 @@ export function enterServer(server: EventEmitter, req: IncomingMessage, res: Ser
   return true
 }
 
-/** Announces the socket to all connection listeners except Node's: they may keep a record of each connection. */
+/**
+ * Announces the socket to all connection listeners except Node's: they may keep a record of each connection.
+ */
 function openConnection(server: EventEmitter, socket: Socket): void {
   const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection'
   const listeners = server.rawListeners(event)
@@ -116,6 +125,7 @@ function notifyListener(listener: Function, server: EventEmitter, socket: Socket
   try {
     Reflect.apply(listener, server, [socket])
   } catch {
-    // It may expect more of a connection than the socket of a subrequest has. Its error must not keep the response from being refreshed.
+    // It may expect more of a connection than the socket of a subrequest has. Its error must not keep the
+    // response from being refreshed.
   }
 }

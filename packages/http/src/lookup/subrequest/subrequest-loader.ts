@@ -29,7 +29,10 @@ interface Sending {
   readonly signal: AbortSignal
 }
 
-/** Brings the loads of one request their response by subrequests: a refresh behind a stale response, or in the place of a handler that cannot answer for the key. */
+/**
+ * Brings the loads of one request their response by subrequests: a refresh behind a stale response, or in the
+ * place of a handler that cannot answer for the key.
+ */
 export class SubrequestLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
@@ -44,7 +47,8 @@ export class SubrequestLoader<Req, Res> {
   }
 
   /**
-   * The subrequest has the validators of the stored response where the route revalidates; a second one has none, if the 304 to the first does not match.
+   * The subrequest has the validators of the stored response where the route revalidates; a second one has
+   * none, if the 304 to the first does not match.
    *
    * @throws as `resultOfSubrequest`.
    */
@@ -66,7 +70,8 @@ export class SubrequestLoader<Req, Res> {
   }
 
   /**
-   * Replaces a stored response that the handler's 304 did not match, by a subrequest without validators. Deletes the stored response if this brings none.
+   * Replaces a stored response that the handler's 304 did not match, by a subrequest without validators.
+   * Deletes the stored response if this brings none.
    *
    * @throws as `resultOfSubrequest`.
    */
@@ -82,8 +87,9 @@ export class SubrequestLoader<Req, Res> {
   }
 
   /**
-   * Returns a function that sends the request of a refresh, without validators, as a client at another address: for an
-   * audit, which stores nothing. Reads the client's request at once, as the handler may change it.
+   * Returns a function that sends the request of a refresh, without validators, as a client at another
+   * address: for an audit, which stores nothing. Reads the client's request at once, as the handler may
+   * change it.
    */
   asAnotherClient(task: LoadTask): SendAnonymously {
     const received = this.#received
@@ -107,7 +113,8 @@ export class SubrequestLoader<Req, Res> {
     const { result: returned, status } = await response
     const why = rejectionOf(returned)
     if (why !== 'unreached') refreshMode.onReached()
-    // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
+    // While a client waits, only a rejection by key is reported: every later refresh of the key would
+    // fail, too.
     const isOfRoute = why === 'key' && !unkeyedUrl
     if (isOfRoute || (why !== undefined && load.background && !wasEnded(load, why)))
       refreshMode.onRejection({ target: this.#context.target, status, why })
@@ -156,7 +163,10 @@ export class SubrequestLoader<Req, Res> {
   }
 }
 
-/** True if the load ended before the response came. False if it did not reach its place by `loadTimeout`: none would have come. */
+/**
+ * True if the load ended before the response came. False if it did not reach its place by `loadTimeout`: none
+ * would have come.
+ */
 function wasEnded({ signal }: Load<never>, why: string): boolean {
   return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
 }

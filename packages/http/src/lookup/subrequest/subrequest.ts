@@ -45,8 +45,8 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
 
 /**
  * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD` or for a URL that
- * is not that of the key, to replace one that a 304 did not match, or to audit a response. Use it in the `skip`
- * of outer loggers, rate limiters and sessions.
+ * is not that of the key, to replace one that a 304 did not match, or to audit a response. Use it in the
+ * `skip` of outer loggers, rate limiters and sessions.
  *
  * @example
  * import { isRefresh } from '@cattlegrid/http'
