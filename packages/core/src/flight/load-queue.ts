@@ -1,6 +1,9 @@
 import type { QueuedLoad } from './permits.ts'
 
-/** The loads that wait for a permit. Those with the most callers go first; of equal ones the newest, whose callers are the most likely to wait still. */
+/**
+ * The loads that wait for a permit. Those with the most callers go first; of equal ones the newest, whose
+ * callers are the most likely to wait still.
+ */
 export class LoadQueue {
   /** The moment at which each load began to wait, in that order. */
   readonly #since = new Map<QueuedLoad, number>()
@@ -29,7 +32,10 @@ export class LoadQueue {
     this.#since.delete(load)
   }
 
-  /** Takes the next load out of the queue. Callers that came since the last `rank` count only for a load that is compared with another. */
+  /**
+   * Takes the next load out of the queue. Callers that came since the last `rank` count only for a load that
+   * is compared with another.
+   */
   take(): QueuedLoad | undefined {
     const [ranked, fresh] = [this.#last(this.#ranked), this.#last(this.#fresh)]
     const isFresh = fresh !== undefined && (ranked === undefined || fresh.callers >= ranked.callers)
@@ -38,7 +44,10 @@ export class LoadQueue {
     return next
   }
 
-  /** Puts the queue in the order of now, and returns each load with the moment at which it began to wait, the next one first. */
+  /**
+   * Puts the queue in the order of now, and returns each load with the moment at which it began to wait, the
+   * next one first.
+   */
   rank(): readonly (readonly [load: QueuedLoad, since: number])[] {
     const byCallers = new Map<number, QueuedLoad[]>()
     for (const load of this.#since.keys()) {

@@ -71,7 +71,10 @@ export class SharedLimit {
     return this.#state.base ?? 0
   }
 
-  /** True until the first sign of a queue at the source: what it can take is not known, and the limit grows fast. */
+  /**
+   * True until the first sign of a queue at the source: what it can take is not known, and the limit
+   * grows fast.
+   */
   get explores(): boolean {
     return this.#state.growth >= this.#policy.first.growth
   }
