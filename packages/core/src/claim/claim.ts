@@ -17,9 +17,7 @@ import { settleAbandoned, settleBroken, settleWithoutPermit } from './settle-fli
 import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './alone.ts'
 
-/**
- * After this many "changed" answers the flight pauses, ms, before it reads again; it never loads unleased.
- */
+/** After this many "changed" answers the flight pauses, ms, and then reads again; it never loads unleased. */
 const MAX_CHANGES = 8
 const CHANGE_PAUSE = 50
 
