@@ -32,6 +32,8 @@ export class History {
   readonly #slots: Slot[] = []
   readonly #bursts = new Map<string, Burst>()
   #recorded = 0
+  /** The sources whose limit is known. */
+  readonly #limited = new Set<string>()
   #disconnected = false
 
   constructor(size: number, runtime: Runtime) {
@@ -59,9 +61,10 @@ export class History {
   }
 
   #record(type: RecordedType, event: CacheEvent): void {
-    // The first connection is part of no story.
+    // The first connection and the first limit of a source are part of no story.
     if (event.type === 'notices' && event.state === 'connected' && !this.#disconnected) return
     if (event.type === 'notices') this.#disconnected = event.state === 'disconnected'
+    if (event.type === 'load-limit' && !this.#limited.has(event.source)) return void this.#limited.add(event.source)
     const key = 'key' in event ? event.key : undefined
     const merges = type === 'miss' || type === 'join' || type === 'answer'
     if (key !== undefined && merges) return this.#merge(type, key, event)
