@@ -73,7 +73,7 @@ describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
       )
   })
 
-  test('a query whose order counts for its handler alone, as text, has an entry of its own', async () => {
+  test('a query whose order counts for its handler alone, as text, has a separate entry', async () => {
     await onStage(
       framework,
       [{ path: '/list', cache: { ttl: '1m' }, handle: ({ url }) => ({ body: url }) }],

@@ -105,7 +105,7 @@ describe.each(FRAMEWORKS)('awkward names on %s', (framework) => {
   })
 
   test.each(['constructor', '__proto__', 'https, evil', 'javascript'])(
-    'a forwarded scheme %j makes an entry of its own at most',
+    'a forwarded scheme %j makes a separate entry at most',
     async (scheme) => {
       const page = { path: '/page', cache, handle: mirror }
       await onStage(
