@@ -20,7 +20,12 @@ const roomy: Readonly<Record<string, Open>> = {
     const cache = createCache({ ttl, store: memoryStore({ maxEntries: count + 1, maxBytes: '1gb' }) })
     return { get: (key) => cache.getOrSet(key, () => load(key)), close: () => cache.close() }
   },
-  'cattlegrid, near copies': openWith({ near: { maxEntries: count + 1, maxAge: '1h' }, outage: false }),
+  // Loads that never end are weighed, too, so no limit may follow them.
+  'cattlegrid, near copies': openWith({
+    near: { maxEntries: count + 1, maxAge: '1h' },
+    outage: false,
+    maxLoads: count + 1,
+  }),
   Map: floors['async function over a Map'] ?? none,
   ...keptByHand,
   'lru-cache': async ({ load }) => {
