@@ -8,6 +8,9 @@ import type { Findings, Row, Table } from './run/result.ts'
 import { figuresOf, interleave, ratio } from './run/rounds.ts'
 
 const READS = 2000
+/** Of values so large that the process would not hold as many. */
+const LARGE = 500_000
+const LARGE_READS = 500
 const OURS = 'adaptive'
 const FIXED = [32, 128, 256, 512]
 const NAMES = [OURS, ...FIXED.map((bound) => `fixed, ${bound}`)]
@@ -24,6 +27,7 @@ const scenarios: readonly Scenario[] = [
   { bytes: 200, delay: 5 },
   { bytes: 200, delay: 25 },
   { bytes: 100_000, delay: 5 },
+  { bytes: LARGE, delay: 0 },
 ]
 
 await runBench('burst', (options) => withCleanup((later) => measureBursts(options, later)))
@@ -37,7 +41,7 @@ async function measureBursts(options: BenchOptions, later: Later): Promise<Findi
 }
 
 async function measure({ bytes, delay }: Scenario, redis: RedisServer, options: BenchOptions): Promise<Table> {
-  const reads = options.smoke ? 100 : READS
+  const reads = options.smoke ? 100 : bytes < LARGE ? READS : LARGE_READS
   const names = chosen(NAMES, options)
   const seen = await withCleanup(async (later) => {
     const relay = delay === 0 ? undefined : await startRelay(redis.port, delay)

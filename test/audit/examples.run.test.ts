@@ -105,8 +105,9 @@ test.each(Object.entries(apps))('3,000 requests to %s raise no alarm', async (_,
     results.push(...events.map((event) => Reflect.get(event, 'result') as unknown))
   })
   expect(warnings).toEqual([])
-  expect([...new Set(results)]).toEqual(['equal'])
-  expect(results.length).toBeGreaterThan(50)
+  // On a slow machine an anonymous request may come too late: that compares nothing.
+  expect(new Set(results.filter((result) => result !== 'not-run'))).toEqual(new Set(['equal']))
+  expect(results.filter((result) => result === 'equal').length).toBeGreaterThan(50)
 })
 
 test.each(['express-minimal', 'fastify-minimal', 'nestjs-minimal'])(
