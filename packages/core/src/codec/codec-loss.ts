@@ -2,6 +2,8 @@ import { types } from 'node:util'
 
 /** Number of parts of a value that are checked: fewer than the encoding visits, and finite on cycles. */
 const MOST_PARTS = 2_000
+/** Number of levels that are checked: each takes stack, of which the caller may have left little. */
+const MOST_LEVELS = 100
 
 /** The values that a format keeps. */
 interface Format {
@@ -62,7 +64,7 @@ class Search {
   /** The path from `part` to the first part that is not kept, and what that is. */
   lossIn(part: unknown): string | undefined {
     this.#left -= 1
-    if (this.#left < 0) return undefined
+    if (this.#left < 0 || this.#around.length > MOST_LEVELS) return undefined
     if (typeof part !== 'object' || part === null) return this.#format.keeps(part) ? undefined : ` (${nameOf(part)})`
     const isList = Array.isArray(part) && nameOf(part) === 'Array'
     const isObject = !isList && isData(part)

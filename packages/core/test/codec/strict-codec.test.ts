@@ -60,11 +60,15 @@ describe('json', () => {
     expect(json.lossOf?.(value)).toBe(loss)
   })
 
-  it('looks at the first 2,000 parts, so that it ends on great depth and on great length', () => {
-    let deep: unknown = new Map()
-    for (let depth = 0; depth < 100_000; depth += 1) deep = [deep]
+  it('looks at the first 2,000 parts on the first 100 levels, so that it ends on great depth and on great length', () => {
+    const inside = (levels: number): unknown => {
+      let value: unknown = new Map()
+      for (let level = 0; level < levels; level += 1) value = [value]
+      return value
+    }
     const long = Array.from({ length: 1_000_000 }, () => 0)
-    expect([deep, long].map((value) => json.lossOf?.(value))).toEqual(Array(2).fill(undefined))
+    expect([inside(101), inside(100_000), long].map((value) => json.lossOf?.(value))).toEqual(Array(3).fill(undefined))
+    expect(json.lossOf?.(inside(100))).toContain('[0][0] (Map)')
   })
 })
 
