@@ -27,7 +27,7 @@ const QUIET = 1500
  * remembered for people, the one place that answers other processes' questions, and the empty slots of keys that loaded lately.
  */
 const NEVER_CLEARED =
-  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|clocks\.#offsets$|#(?:places|waiters)\.#slots$|#loads\.alone$/
+  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|clocks\.#offsets$|(?:#places|#waiters|#loads\.running)\.#slots$|#loads\.alone$/
 /** What is kept up to a bound. */
 const KEPT = new RegExp(`#nodes|#younger|#older|#slots|${NEVER_CLEARED.source}`)
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)
