@@ -26,6 +26,7 @@ const FASTER = 10
 interface Scenario {
   /** The alarms that must be raised in the end, and no others. */
   readonly raises: readonly string[]
+  readonly mayRaise?: readonly string[]
   readonly options?: CacheOptions
   /** The store's URL; default: that of the healthy server. */
   readonly url?: () => string
@@ -51,6 +52,14 @@ let admin: ReturnType<typeof createClient>
 const value = (): Promise<string> => sleep(5, 'value')
 const hot = (cache: Cache, turn: number): Promise<unknown> =>
   Promise.all([cache.getOrSet(`k${turn % 50}`, value), cache.getOrSet(`other${turn % 40}`, value)])
+
+let busy: Promise<unknown> = Promise.resolve()
+/** A source that answers 20 loads in a second, however many it has. */
+function oneByOne(): Promise<string> {
+  const answer = busy.then(() => sleep(50, 'late'))
+  busy = answer
+  return answer
+}
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   'healthy day': {
@@ -118,11 +127,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'source overloaded': {
     raises: ['Overloaded'],
-    options: { maxLoads: 'auto', waitTimeout: 1000 },
+    // Some calls wait until their time is over, before the limit is found.
+    mayRaise: ['CallsWaitInVain', 'WaitsLong'],
+    options: { maxLoads: 'auto', waitTimeout: 2000 },
     turn: (cache, turn) =>
-      Promise.allSettled(
-        Array.from({ length: 100 }, (_, place) => cache.getOrSet(`crowd${turn}-${place}`, () => sleep(300, 'late'))),
-      ),
+      Promise.allSettled(Array.from({ length: 100 }, (_, place) => cache.getOrSet(`crowd${turn}-${place}`, oneByOne))),
   },
   'page that names its client': {
     raises: ['AuditMismatch'],
@@ -254,7 +263,8 @@ async function raisedFor(name: string): Promise<readonly string[]> {
 
 test.each(Object.entries(scenarios))(
   'the alarms of a cache, %s, are those of its condition',
-  async (name, { raises }) => {
-    expect(await raisedFor(name)).toEqual(raises.toSorted())
+  async (name, { raises, mayRaise = [] }) => {
+    const raised = await raisedFor(name)
+    expect(raised.filter((alarm) => !mayRaise.includes(alarm))).toEqual(raises.toSorted())
   },
 )
