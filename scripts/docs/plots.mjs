@@ -15,7 +15,7 @@ const plots = {
   memory: ['ratio', 'heap per entry, Map = 1; shorter is better'],
 }
 
-/** The tables whose rows have a strip: what each second of it shows, its greatest value, and what it means. */
+/** The tables whose rows have a strip: what each second of it shows, from 0 to 1, and what that means. */
 const strips = {
   'overload-flush-30': [
     ({ good, calls }) => good.map((count, second) => count / Math.max(1, calls[second])),

@@ -3,7 +3,7 @@ import type { Cache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import { Audit, type AuditRule } from '../../src/audit/audit.ts'
 import type { Finding } from '../../src/audit/finding.ts'
-import { publishedTo, warningsOf } from '../support/told.ts'
+import { eventsDuring, warningsDuring } from '../../../testkit/src/adapter-contract/warnings.ts'
 
 const place = { place: '1 /page', pattern: '/page', target: '/page?q=secret' }
 const request = { place: place.place, req: { method: 'GET' } as IncomingMessage }
@@ -70,7 +70,7 @@ describe('a load is audited', () => {
 describe('a difference', () => {
   test('stops its place, purges what is stored of it, and is told once, without the query', async () => {
     const { audit, purged } = auditOf()
-    const warnings = await warningsOf('CATTLEGRID_AUDIT', async () => {
+    const warnings = await warningsDuring('CATTLEGRID_AUDIT', async () => {
       for (let turn = 0; turn < 2; turn += 1) {
         audit.begin(place)
         await audit.end(place, DIFFERENT)
@@ -79,23 +79,23 @@ describe('a difference', () => {
     expect([audit.isStopped(place.place), audit.isStopped('2 /other')]).toEqual([true, false])
     expect(purged).toEqual([audit.tagOf(place.place)])
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatch(
+    expect(warnings[0]?.message).toMatch(
       /handler of \/page for .* differ in the body, from byte 6 on \(a letter\): .* not cached any more/,
     )
-    expect(warnings[0]).not.toContain('secret')
+    expect(warnings[0]?.message).not.toContain('secret')
   })
 
   test('is told, and no more, with onMismatch: warn', async () => {
     const { audit, purged } = auditOf({ rule: { stops: false } })
-    const warnings = await warningsOf('CATTLEGRID_AUDIT', () => audit.end(place, DIFFERENT))
+    const warnings = await warningsDuring('CATTLEGRID_AUDIT', () => audit.end(place, DIFFERENT))
     expect([audit.isStopped(place.place), purged, audit.tagOf(place.place)]).toEqual([false, [], undefined])
-    expect(warnings[0]).toContain('cached nevertheless')
+    expect(warnings[0]?.message).toContain('cached nevertheless')
   })
 
   test('is published with its route, as is every finding', async () => {
     const { audit } = auditOf({ rule: { stops: false } })
-    const events = await publishedTo('cattlegrid:audit', async () => {
-      await warningsOf('CATTLEGRID_AUDIT', () => audit.end(place, DIFFERENT))
+    const events = await eventsDuring('cattlegrid:audit', async () => {
+      await warningsDuring('CATTLEGRID_AUDIT', () => audit.end(place, DIFFERENT))
       await audit.end(place, { kind: 'equal' })
       await audit.end(place, { kind: 'not-run', why: 'the other request has another key' })
       await audit.end(place, undefined)
@@ -112,12 +112,13 @@ describe('a difference', () => {
 describe('that a place cannot be audited', () => {
   const notRun: Finding = { kind: 'not-run', why: 'another layer answered the other request, with 401' }
 
-  const told = (isDevelopment: boolean): Promise<readonly string[]> => {
+  const told = async (isDevelopment: boolean): Promise<readonly string[]> => {
     const { audit } = auditOf({ rule: { isDevelopment } })
-    return warningsOf('CATTLEGRID_AUDIT_NOT_RUN', async () => {
+    const warnings = await warningsDuring('CATTLEGRID_AUDIT_NOT_RUN', async () => {
       await audit.end(place, notRun)
       await audit.end(place, notRun)
     })
+    return warnings.map(({ message }) => message)
   }
 
   test('is told once in development', async () => {
@@ -132,7 +133,7 @@ describe('that a place cannot be audited', () => {
 
   test('is told of the observe mode, too', async () => {
     const { audit } = auditOf({ rule: { isDevelopment: true } })
-    const warnings = await warningsOf('CATTLEGRID_AUDIT_NOT_RUN', async () => audit.noteObserved(place))
-    expect(warnings[0]).toContain("its mode is 'observe'")
+    const warnings = await warningsDuring('CATTLEGRID_AUDIT_NOT_RUN', async () => audit.noteObserved(place))
+    expect(warnings[0]?.message).toContain("its mode is 'observe'")
   })
 })

@@ -7,7 +7,7 @@ import { AuditedLoad } from '../../src/audit/audited-load.ts'
 import type { RecordingResult } from '../../src/capture/recording-result.ts'
 import { HandlerTimes } from '../../src/lookup/handler-times.ts'
 import type { SubrequestResponse } from '../../src/lookup/subrequest/subrequest.ts'
-import { publishedTo, warningsOf } from '../support/told.ts'
+import { eventsDuring, warningsDuring } from '../../../testkit/src/adapter-contract/warnings.ts'
 
 const exchange = { place: '1 /page', pattern: '/page', target: '/page' }
 const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
@@ -61,8 +61,8 @@ function auditedBy(answer: (vary: readonly string[]) => Promise<SubrequestRespon
 /** The result of the load, what was found, and what was warned of. */
 async function play({ load }: Audited, own: RecordingResult): Promise<readonly [RecordingResult, unknown]> {
   let result: RecordingResult | undefined
-  const events = await publishedTo('cattlegrid:audit', async () => {
-    await warningsOf('CATTLEGRID_AUDIT', async () => void (result = await load.compare(Promise.resolve(own))))
+  const events = await eventsDuring('cattlegrid:audit', async () => {
+    await warningsDuring('CATTLEGRID_AUDIT', async () => void (result = await load.compare(Promise.resolve(own))))
   })
   expect(events.length).toBeLessThan(2)
   const [event] = events as { readonly result?: string; readonly detail?: string }[]
@@ -187,6 +187,6 @@ test('a request that cannot be sent is no finding, and its place is audited agai
 
 test('a response that was made while its place was stopped is its own client’s', async () => {
   const audited = auditedBy(async () => to(page('a'), 200))
-  await warningsOf('CATTLEGRID_AUDIT', () => audited.audit.end(exchange, { kind: 'different', where: 'the body' }))
+  await warningsDuring('CATTLEGRID_AUDIT', () => audited.audit.end(exchange, { kind: 'different', where: 'the body' }))
   expect((await play(audited, page('a')))[0]).toEqual({ kind: 'unshareable', why: 'audit' })
 })

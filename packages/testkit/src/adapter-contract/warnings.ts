@@ -11,7 +11,7 @@ export interface ProcessWarning {
  * `process.on('warning')` is not used: a runner such as Jest gives its tests a copy of `process`, which does
  * not emit it.
  */
-export async function warningsDuring(code: string, play: () => Promise<void>): Promise<readonly ProcessWarning[]> {
+export async function warningsDuring(code: string, play: () => unknown): Promise<readonly ProcessWarning[]> {
   const warnings: ProcessWarning[] = []
   const { emitWarning } = process
   process.emitWarning = (warning: string | Error, ...options: readonly unknown[]): void => {
@@ -37,7 +37,7 @@ function warningOf(warning: string | Error, options: readonly unknown[]): Proces
 }
 
 /** Runs `play` and returns what was published to this channel of `node:diagnostics_channel` meanwhile. */
-export async function eventsDuring(channel: string, play: () => Promise<void>): Promise<readonly object[]> {
+export async function eventsDuring(channel: string, play: () => unknown): Promise<readonly object[]> {
   const events: object[] = []
   const listen = (event: unknown): void => void events.push(event as object)
   subscribe(channel, listen)
