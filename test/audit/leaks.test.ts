@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Cache, createCache } from '@cattlegrid/core'
 import { systemRuntime } from '@cattlegrid/core/extend'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { eventsDuring, warningsDuring } from '../../packages/testkit/src/adapter-contract/warnings.ts'
+import { eventsDuring, warningsDuring } from '@cattlegrid/testkit'
 import { type LeakingApp, leaks, personalLayers } from './leaks.ts'
 
 const route = { ttl: '1h', cacheStatus: true } as const

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect, constants, createServer, type Http2Se
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type Cache, createCache } from '@cattlegrid/core'
-import { compileRoute, httpCache, nextDeclaration, NodeExchange, serve } from '@cattlegrid/http'
+import { compileRoute, httpCache, nextDeclaration, MiddlewareExchange, serve } from '@cattlegrid/http'
 import { describe, expect, test } from '@jest/globals'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
@@ -16,7 +16,7 @@ function cachedListener(cache: Cache, handler: Listener): Listener {
   const http = httpCache(cache)
   const route = compileRoute('cached', http, undefined, { ttl: 'origin' })
   const declaration = nextDeclaration(http)
-  class ServerExchange extends NodeExchange {
+  class ServerExchange extends MiddlewareExchange {
     dispatch(req: IncomingMessage, res: ServerResponse): void {
       listener(req, res)
     }

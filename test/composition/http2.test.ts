@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, test } from '@jest/globals'
-import { compileRoute, httpCache, nextDeclaration, NodeExchange, type RouteOptions, serve } from '@cattlegrid/http'
+import { compileRoute, httpCache, nextDeclaration, MiddlewareExchange, type RouteOptions, serve } from '@cattlegrid/http'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
 interface Options extends RouteOptions<IncomingMessage, ServerResponse> {
@@ -42,7 +42,7 @@ async function ask(
     outside?.(req, res)
     serve(new ServerExchange(req, res, () => handler(req, res), declaration), route)
   }
-  class ServerExchange extends NodeExchange {
+  class ServerExchange extends MiddlewareExchange {
     dispatch(req: IncomingMessage, res: ServerResponse): void {
       listener(req, res)
     }

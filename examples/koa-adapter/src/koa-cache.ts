@@ -5,8 +5,8 @@ import {
   type Answer,
   compileRoute,
   httpCache,
+  MiddlewareExchange,
   nextDeclaration,
-  NodeExchange,
   ownListener,
   type Recording,
   type RouteOptions,
@@ -42,9 +42,7 @@ interface Layers {
 }
 
 /** Node's exchange, with what Koa defines differently: the layers outside change the response, and only then Koa writes it. */
-class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
-  /** They may set another `ctx.body`. */
-  readonly replacesBodies: boolean = true
+class KoaExchange extends MiddlewareExchange<IncomingMessage, Context, Context> {
   readonly #ctx: Context
   readonly #layers: Layers
   #handler: 'waits' | 'runs' | 'is recorded' | 'has returned' = 'waits'
@@ -68,7 +66,7 @@ class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
     return this.#ctx
   }
 
-  get state(): object {
+  override get state(): object {
     return this.#ctx.state
   }
 
@@ -78,6 +76,11 @@ class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
 
   override get host(): string {
     return this.#ctx.host
+  }
+
+  /** They may set another `ctx.body`. */
+  override get replacesBodies(): boolean {
+    return true
   }
 
   override get target(): string {

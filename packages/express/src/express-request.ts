@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type MatchedRoute, NodeExchange, type Recording, type QueryParser } from '@cattlegrid/http'
+import { type MatchedRoute, MiddlewareExchange, type Recording, type QueryParser } from '@cattlegrid/http'
 import { notePassedErrors } from './passed-errors.ts'
 import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
@@ -25,7 +25,7 @@ export interface ExpressRequest extends IncomingMessage {
 }
 
 /** Node's exchange, with what Express defines differently. */
-export class ExpressExchange extends NodeExchange<ExpressRequest> {
+export class ExpressExchange extends MiddlewareExchange<ExpressRequest> {
   /**
    * As it is at the cache: the router takes it back, and may leave none, before the final handler answers.
    */
@@ -51,12 +51,12 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     return withoutSlash(whole) === withoutSlash(originalUrl) ? originalUrl : whole
   }
 
-  get pattern(): string | undefined {
+  override get pattern(): string | undefined {
     const { app, route } = this.req
     return route === undefined ? undefined : routePattern(route, app, this.#baseUrl)
   }
 
-  get matched(): MatchedRoute | undefined {
+  override get matched(): MatchedRoute | undefined {
     const { app, route } = this.req
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Answer,
   discardPayload,
-  type Exchange,
   type FieldValue,
   type MatchedRoute,
+  NodeExchange,
   type Recording,
   type UrlRewrite,
   type PassedError,
@@ -32,14 +32,14 @@ export interface HandlerCalls {
 }
 
 /** Translates one request: made where Fastify calls the handler, or in `onRequest` for that `phase`. */
-export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, PayloadReceiver {
+export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> implements PayloadReceiver {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
   readonly response: FastifyReply
   readonly place: string
-  readonly routingFields: Readonly<Record<string, string>> | undefined
   readonly outer: PayloadReceiver | undefined
   readonly #folded: string | undefined
+  readonly #routingFields: Readonly<Record<string, string>> | undefined
   readonly #hasOnSend: RoutePlace['hasOnSend']
   readonly #hasSerializer: RoutePlace['hasSerializer']
   readonly #handler: HandlerCalls
@@ -58,12 +58,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     { name, routingFields, folded, hasOnSend, hasSerializer }: RoutePlace,
     handler: HandlerCalls,
   ) {
+    super()
     this.request = request
     this.response = reply
     this.outer = receiverOf(reply)
     // As in Node's exchange: an inner place has separate entries.
     this.place = this.outer === undefined ? name : `@${depthOf(this.outer)} ${name}`
-    this.routingFields = routingFields
+    this.#routingFields = routingFields
     this.#folded = folded
     this.#hasOnSend = hasOnSend
     this.#hasSerializer = hasSerializer
@@ -95,24 +96,28 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return this.request.originalUrl
   }
 
-  get routed(): string {
+  override get routed(): string {
     return this.request.url
   }
 
-  get pattern(): string | undefined {
+  override get pattern(): string | undefined {
     return this.request.routeOptions.url
   }
 
-  get matched(): MatchedRoute | undefined {
+  override get matched(): MatchedRoute | undefined {
     if (this.#folded === undefined) return undefined
     return { pattern: this.#folded, base: '' }
   }
 
-  get ownSerializer(): boolean {
+  override get routingFields(): Readonly<Record<string, string>> | undefined {
+    return this.#routingFields
+  }
+
+  override get ownSerializer(): boolean {
     return this.#hasSerializer(this.response)
   }
 
-  get replacesBodies(): boolean {
+  override get replacesBodies(): boolean {
     return this.#hasOnSend(this.request)
   }
 
@@ -126,7 +131,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 
   /** A validator that returns the fields gives the request a copy, which comes before those of Node. */
-  fieldsReplaced(names: readonly string[]): void {
+  protected override fieldsReplaced(names: readonly string[]): void {
     const { request } = this
     if (request.headers === this.req.headers) return
     const copied = Object.entries(request.headers)

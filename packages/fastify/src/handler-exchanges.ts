@@ -1,4 +1,4 @@
-import { type Exchange, directivesOf, notePassedError } from '@cattlegrid/http'
+import { directivesOf, type NodeExchange, notePassedError } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FastifyExchange, type HandlerCalls } from './exchange.ts'
 import { serializerOf } from './internals.ts'
@@ -36,13 +36,13 @@ export class HandlerExchanges {
     decorateReplies(app)
   }
 
-  /** Makes the exchange of a request whose Fastify handler runs. `place`: see `Exchange.place`. */
+  /** Makes the exchange of a request whose Fastify handler runs. `place`: see `NodeExchange.place`. */
   open(
     request: FastifyRequest,
     reply: FastifyReply,
     place: Pick<RoutePlace, 'name' | 'routingFields'>,
     handler: HandlerCalls,
-  ): Exchange<FastifyRequest, FastifyReply> {
+  ): NodeExchange<FastifyRequest, FastifyReply> {
     const folded = this.#foldsPaths ? request.routeOptions.url : undefined
     const exchange = new FastifyExchange(request, reply, { ...place, folded, ...this.#facts }, handler)
     setReceiver(reply, exchange)

@@ -1,206 +1,240 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TLSSocket } from 'node:tls'
-import { processWide } from '@cattlegrid/core/extend'
-import { type Answer, sendAnswer } from './response/answer.ts'
-import { type Capture, captureResponse } from './capture/capture.ts'
-import type { Exchange, PassedError } from './exchange.ts'
-import type { FieldValue } from './fields/header-fields.ts'
-import type { HttpCache } from './route/http-cache.ts'
-import { purgeEndpoint } from './purge/purge.ts'
-import type { PurgeOptions } from './route/options.ts'
-import { notePassedError } from './response/passed-errors.ts'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from './response/answer.ts'
+import { ownListener } from './capture/close-listeners.ts'
+import { watchSentBody } from './capture/left-body.ts'
+import type { OuterBodies } from './capture/outer-bodies.ts'
+import { keepPropertiesInTable } from './capture/property-table.ts'
 import type { Recording } from './capture/recording.ts'
-import { directivesOf } from './response/response-directives.ts'
-import { type QueryParser, rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
-
-/** A middleware of Connect, Express, Polka and the like. */
-export type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+import { replaceMethods } from './capture/response-methods.ts'
+import type { ClientSignal, Exchange, PassedError } from './exchange.ts'
+import { addToHead, parseHead } from './fields/head-arguments.ts'
+import type { FieldValue, HeaderFields } from './fields/header-fields.ts'
+import { isHeadSent } from './fields/response-state.ts'
+import { ClientDisconnect } from './lookup/client-disconnect.ts'
+import type { SendSubrequest, SubrequestMarker } from './lookup/subrequest.ts'
+import { anotherClient, connectionOf } from './lookup/subrequest/connection.ts'
+import { sendSubrequest, subrequestMarkerOf } from './lookup/subrequest/subrequest.ts'
+import { delayEnd } from './purge/delayed-end.ts'
+import type { ClientReads, PersonalReadRule } from './request/client-reads.ts'
+import type { HandlerInput } from './request/handler-input.ts'
+import { hasReplaceableFields, normaliseRequest, replaceFields } from './request/normalise.ts'
+import { countAllowedReads, PersonalReads } from './request/personal-reads.ts'
+import type { MatchedRoute } from './request/request-key.ts'
+import { type Ambiguity, ambiguityIn } from './request/single-fields.ts'
+import type { UrlRewrite } from './request/url-rewrite.ts'
+import { NoSharedResult } from './response/errors.ts'
+import { forgetPassedError, judgePassedError } from './response/passed-errors.ts'
+import type { RecordedResponse } from './response/recorded-response.ts'
+import { type GivenDirectives, givenDirectives } from './response/response-directives.ts'
+import type { Judgement } from './response/storable.ts'
 
 /**
- * Node's request as these frameworks pass it on: inside a mount point, `url` lacks the path of the mount
- * point, and `originalUrl` has it.
- */
-interface MiddlewareRequest extends IncomingMessage {
-  originalUrl?: string | undefined
-}
-
-/**
- * For each request, the number of caching places that it has passed: an outer and an inner one of the same
- * URL have separate entries.
- */
-const depths = processWide('depths/1', () => new WeakMap<IncomingMessage, number>())
-
-/**
- * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework
- * defines differently: by default no forwarded field is trusted. The handlers get their `ResponseDirectives`
- * as `res.cattlegrid`.
+ * One request and its response over `node:http`, as an adapter translates them for its framework. The adapter
+ * decides nothing: its fields state facts, and its methods do what they say. What a handler throws goes to
+ * the framework's error handling; `send` and `fail` throw only what an outer layer throws before the first
+ * byte. `describeAdapterContract` of the testkit checks every adapter.
  *
  * @example
  * import { NodeExchange } from '@cattlegrid/http'
- * import type { IncomingMessage, ServerResponse } from 'node:http'
  *
- * class AppExchange extends NodeExchange {
- *   dispatch(request: IncomingMessage, response: ServerResponse): void {
- *     app(request, response)
+ * abstract class AppExchange extends NodeExchange {
+ *   override get scheme() {
+ *     return 'https'
  *   }
  * }
  */
-export abstract class NodeExchange<
-  Req extends MiddlewareRequest = IncomingMessage,
-  Request = Req,
-  Response = ServerResponse,
-> implements Exchange<Request, Response> {
-  readonly req: Req
-  readonly res: ServerResponse
-  readonly place: string
-  readonly decodesPath: boolean = false
-  readonly #next: (error?: unknown) => void
-  #capture: Capture | undefined
+export abstract class NodeExchange<Request = unknown, Response = unknown> implements Exchange<Request, Response> {
+  abstract readonly request: Request
+  abstract readonly response: Response
+  abstract readonly req: IncomingMessage
+  abstract readonly res: ServerResponse
+  abstract readonly scheme: string
+  abstract readonly host: string
+  abstract readonly target: string
+  abstract readonly place: string
+  abstract readonly decodesPath: boolean
 
-  /**
-   * `place`: the number or the name of the place that caches; a name must not begin with `@`, which marks a
-   * place inside another.
-   */
-  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, place: number | string) {
-    this.req = req
-    this.res = res
-    const depth = depths.get(req)
-    this.place = depth === undefined ? String(place) : `@${depth} ${place}`
-    this.#next = next
-  }
-
-  /** An adapter whose users know requests and responses by other objects than Node's overrides both. */
-  get request(): Request {
-    return this.req as unknown as Request
-  }
-
-  get response(): Response {
-    return this.res as unknown as Response
-  }
-
-  get scheme(): string {
-    return (this.req.socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'
-  }
-
-  get host(): string {
-    const { host, ':authority': authority = '' } = this.req.headers
-    return host ?? String(authority)
-  }
-
-  get target(): string {
-    return this.req.originalUrl ?? this.req.url ?? ''
-  }
-
-  get routed(): string {
-    return this.req.url ?? ''
-  }
-
-  field(name: string): FieldValue | undefined {
-    // What a handler has set since is not that of the layers outside.
-    return this.#capture === undefined ? this.res.getHeader(name) : this.#capture.before[name]
-  }
-
-  rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
-    // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL
-    // to rewrite.
-    if (!this.target.startsWith('/') && this.isMounted) return undefined
-    return rewriteRequestUrl(this.req, rewrite, this.parseQuery)
-  }
-
-  pass(): void {
-    this.#runHandler()
-  }
-
-  run(recording: Recording): void {
-    this.#capture = captureResponse(this.req, this.res, recording)
-    this.#capture.run(() => this.#runHandler())
-  }
-
-  send(answer: Answer): void {
-    if (this.#capture === undefined) return sendAnswer(this.res, answer)
-    this.onReplaced?.()
-    this.#capture.send(answer)
-  }
-
-  fail(error: PassedError): void {
-    if (this.#capture !== undefined) {
-      this.onReplaced?.()
-      this.#capture.reopen()
-    }
-    this.#continue(error)
-  }
-
-  /** See `Capture.handOver`. Does nothing where the handler is not recorded. */
-  protected handOver(payload: unknown): unknown {
-    return this.#capture === undefined ? payload : this.#capture.handOver(payload)
-  }
-
-  /**
-   * Call it where the handler has thrown, or passes an error on: what the error handling answers then is no
-   * page, whatever its status.
-   */
-  protected noteError(error: unknown): void {
-    notePassedError(this.req, error)
-  }
-
-  abstract dispatch(req: IncomingMessage, res: ServerResponse): void
-
-  /**
-   * The parser of which `req.query` is the result, if the framework has that property. Default: `parse` of
-   * `node:querystring`.
-   */
-  protected get parseQuery(): QueryParser | undefined {
+  get routed(): string | undefined {
     return undefined
   }
 
-  /** Called before another response is sent in the place of the handler's. */
-  protected onReplaced?(): void
+  get pattern(): string | undefined {
+    return undefined
+  }
+
+  get matched(): MatchedRoute | undefined {
+    return undefined
+  }
+
+  get routingFields(): Readonly<Record<string, string>> | undefined {
+    return undefined
+  }
+
+  get ownSerializer(): boolean {
+    return false
+  }
 
   /**
-   * True inside a mount point. Default: true for any URL that differs from the target, also for one that a
-   * layer has rewritten.
+   * Where middleware of the framework keeps its user, session and the like, if that is neither `request` nor
+   * `req`: reads of these count as personal.
    */
-  protected get isMounted(): boolean {
-    return this.routed !== this.target
+  get state(): object | undefined {
+    return undefined
   }
 
-  #runHandler(): void {
-    depths.set(this.req, (depths.get(this.req) ?? 0) + 1)
-    this.#continue()
+  /**
+   * True if layers outside may replace the body of a response by other means than its `write` and `end`, as
+   * hooks. Default: false.
+   */
+  get replacesBodies(): boolean {
+    return false
   }
 
-  /** A hit never gets here, so only handlers pay for `res.cattlegrid`. */
-  #continue(error?: PassedError): void {
-    Object.defineProperty(this.res, 'cattlegrid', DIRECTIVES)
-    this.#next(error)
-  }
-}
+  /**
+   * Rewrites the URL wherever the handler may read it: raw, original, parsed. A parsed query becomes what the
+   * app's own parser makes of the rewritten URL. Returns a function that undoes it; undefined where it cannot
+   * be done, and then changes nothing.
+   */
+  abstract rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined
+  abstract field(name: string): FieldValue | undefined
+  abstract pass(): void
+  abstract run(recording: Recording): void
+  abstract send(answer: Answer): void
+  abstract fail(error: PassedError): void
 
-/** Made on first use: most handlers use no directives. */
-const DIRECTIVES: PropertyDescriptor & ThisType<ServerResponse> = {
-  configurable: true,
-  get() {
-    return directivesOf(this)
-  },
-}
+  /**
+   * Sends a subrequest into the root of the application. Called where the request came without a server,
+   * injected or from a serverless platform, or its server has no `request` listener.
+   */
+  abstract dispatch(req: IncomingMessage, res: ServerResponse): void
 
-/**
- * Makes the middleware of a purge endpoint; see `purgeEndpoint`.
- *
- * @example
- * import { httpCache, purgeMiddleware } from '@cattlegrid/http'
- *
- * app.use('/purge', purgeMiddleware(httpCache(cache), { authorize: (request) => request.headers['x-key'] === process.env['PURGE_KEY'] }))
- * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
- */
-export function purgeMiddleware<Req extends IncomingMessage>(
-  http: HttpCache,
-  options: PurgeOptions<Req> | undefined,
-): NodeMiddleware {
-  const endpoint = purgeEndpoint(http, options)
-  return (req, res, next) => {
-    const { method = '', url: target = '' } = req
-    const answered = endpoint({ request: req as Req, res, method, target })
-    void answered.then((answer) => answer && sendAnswer(res, answer)).then(undefined, next)
+  get method(): string {
+    return this.req.method ?? ''
   }
+
+  get originalMethod(): string | undefined {
+    const { originalMethod } = this.req as { readonly originalMethod?: unknown }
+    return typeof originalMethod === 'string' ? originalMethod : undefined
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.req.headers
+  }
+
+  get subrequest(): SubrequestMarker | undefined {
+    return subrequestMarkerOf(this.req)
+  }
+
+  get given(): GivenDirectives {
+    return givenDirectives(this.res)
+  }
+
+  get hasReplaceableFields(): boolean {
+    return hasReplaceableFields(this.req)
+  }
+
+  get isAnswered(): boolean {
+    return isHeadSent(this.res)
+  }
+
+  get status(): number {
+    return this.res.statusCode
+  }
+
+  ambiguityIn(names: readonly string[], cookies?: readonly string[]): Ambiguity | undefined {
+    return ambiguityIn(this.req, names, cookies)
+  }
+
+  canRewrite(url: (url: string) => string): boolean {
+    const undo = this.rewriteUrl({ url })
+    undo?.()
+    return undo !== undefined
+  }
+
+  /**
+   * Outer access logs, whose `finish` listeners run later, see the real URL. If the client disconnects first,
+   * the URL stays rewritten: the handler may still produce the shared response.
+   */
+  rewriteUntilEnd(url: (url: string) => string): (() => void) | undefined {
+    const undo = this.rewriteUrl({ url })
+    if (undo !== undefined) this.res.prependOnceListener('finish', undo)
+    return undo
+  }
+
+  show(input: HandlerInput): void {
+    const { rewrite } = input
+    if (rewrite !== undefined && this.rewriteUntilEnd(rewrite) === undefined)
+      throw new NoSharedResult('the URL cannot be rewritten')
+    const replaced = normaliseRequest(this.req, input)
+    this.fieldsReplaced?.(replaced)
+  }
+
+  replaceFields(replaced: ReadonlyMap<string, string | undefined>): void {
+    replaceFields(this.req, replaced)
+    this.fieldsReplaced?.([...replaced.keys()])
+  }
+
+  watchReads(rule: PersonalReadRule): ClientReads {
+    // Reads are watched, and the response captured, by properties of these.
+    keepPropertiesInTable(this.req, 'rawHeaders')
+    keepPropertiesInTable(this.res, 'sendDate')
+    forgetPassedError(this.req)
+    return new PersonalReads(this, rule)
+  }
+
+  countAllowedReads(rule: PersonalReadRule): void {
+    countAllowedReads(this.req, rule)
+  }
+
+  judgePassedError(status: number, judgement: Judgement): Judgement {
+    return judgePassedError(this.req, status, judgement)
+  }
+
+  subrequests(): SendSubrequest {
+    const connection = connectionOf(this.req)
+    return (subrequest) =>
+      sendSubrequest({
+        ...subrequest,
+        connection: subrequest.anotherClient ? anotherClient(connection) : connection,
+        dispatch: (req, res) => this.dispatch(req, res),
+      })
+  }
+
+  addFields(make: (fields: HeaderFields) => Readonly<Record<string, string>>): void {
+    const { res } = this
+    let isAdded = false
+    const original = replaceMethods(res, {
+      writeHead: (...args) => {
+        if (isAdded) return original('writeHead', args)
+        isAdded = true
+        return original('writeHead', addToHead(res, args, make(parseHead(res, args).fields)))
+      },
+    })
+  }
+
+  destroy(): void {
+    this.res.destroy()
+  }
+
+  watchBody(bodies: OuterBodies, { fields }: RecordedResponse, body: Buffer): void {
+    if (bodies.kept !== false) watchSentBody(this.res, this.replacesBodies, bodies, fields, body)
+  }
+
+  onClose(listener: () => void): void {
+    this.res.once('close', ownListener(listener))
+  }
+
+  watchClient(): ClientSignal {
+    return new ClientDisconnect(this.res)
+  }
+
+  delayEnd(beforeEnd: (fields: HeaderFields) => Promise<void>): void {
+    delayEnd(this.res, beforeEnd)
+  }
+
+  /**
+   * Called when the cache has replaced or removed these request fields in `req`: a copy of them that the
+   * framework keeps must not show the old ones.
+   */
+  protected fieldsReplaced?(names: readonly string[]): void
 }

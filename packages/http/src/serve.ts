@@ -1,26 +1,24 @@
 import type { Answer } from './response/answer.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
-import { isHeadSent } from './fields/response-state.ts'
 import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
-import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
-import { hasPreconditions, hasReplaceableFields, replaceFields } from './request/normalise.ts'
+import { isLoop, withoutLoopMembers } from './request/loop-detection.ts'
+import { hasPreconditions } from './request/handler-input.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
   honouredDirectives,
   keyedRequestOf,
-  originalMethodOf,
   requestContextOf,
   urlTagOf,
 } from './lookup/request-context.ts'
 import { forgetRequest, reportRequest } from './lookup/request-report.ts'
 import type { Route } from './route/route.ts'
 import { unstoredKeysOf } from './lookup/unstored-keys.ts'
-import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest/subrequest.ts'
+import type { SubrequestMarker } from './lookup/subrequest.ts'
 import { Responder } from './lookup/responder.ts'
 
 /**
@@ -41,7 +39,7 @@ import { Responder } from './lookup/responder.ts'
  * app.use((req, res, next) => serve(new MyExchange(req, res, place), route))
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
-  const marker = subrequestMarkerOf(exchange.req)
+  const marker = exchange.subrequest
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
   reportRequest(exchange, route)
   const request = keyedRequestOf(exchange, route, honouredDirectives)
@@ -54,16 +52,16 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     return observe(exchange, route, requestContextOf(exchange, route, request))
   }
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
-  if (isHeadSent(exchange.res)) return exchange.pass()
+  if (exchange.isAnswered) return exchange.pass()
   const sampled = route.audit?.samples(exchange) === true
   if (!sampled && request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
-  if (isLoop(exchange.req, request.key)) {
-    removeLoopMembers(exchange.req)
+  if (isLoop(exchange.headers, request.key)) {
+    exchange.replaceFields(withoutLoopMembers(exchange.headers))
     return bypass(exchange, route, 'loop')
   }
-  if (hasPreconditions(exchange.req) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
+  if (hasPreconditions(exchange) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
     return bypass(exchange, route, 'unstored')
-  if (!hasReplaceableFields(exchange.req)) return bypass(exchange, route, 'read-only')
+  if (!exchange.hasReplaceableFields) return bypass(exchange, route, 'read-only')
   void new Responder(exchange, route, { ...requestContextOf(exchange, route, request), sampled }).respond()
 }
 
@@ -82,7 +80,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
  * app.use((req, res, next) => serveStored(new MyExchange(req, res, place), route, next))
  */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
-  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))
+  if (exchange.subrequest !== undefined || route.mode === 'observe' || exchange.isAnswered)
     return onMiss()
   reportRequest(exchange, route)
   const miss = (): void => {
@@ -91,9 +89,9 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   }
   const request = keyedRequestOf(exchange, route, noDirectives)
   if (typeof request === 'string') return miss()
-  if (!isHeadSent(exchange.res) && trySendHit(exchange, route, request.key)) return undefined
+  if (!exchange.isAnswered && trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) miss()
+    if (!exchange.isAnswered && !trySend(exchange, hit)) miss()
   }
   void hitInStore(exchange, route, request.key).then(sendOrMiss, () => sendOrMiss())
 }
@@ -104,7 +102,7 @@ function noDirectives(): RequestDirectives {
 
 /** An unsafe method invalidates the stored responses of its URL (RFC 9111 section 4.4). */
 function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
-  const method = originalMethodOf(exchange) ?? exchange.req.method ?? ''
+  const method = exchange.originalMethod ?? exchange.method
   if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route)
 }
 
@@ -122,8 +120,8 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
     exchange.send(hit)
     return true
   } catch {
-    const isBegun = isHeadSent(exchange.res)
-    if (isBegun) exchange.res.destroy()
+    const isBegun = exchange.isAnswered
+    if (isBegun) exchange.destroy()
     return isBegun
   }
 }
@@ -137,7 +135,7 @@ function recordSubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (marker.place !== exchange.place || isHeadSent(exchange.res)) return exchange.pass()
+  if (marker.place !== exchange.place || exchange.isAnswered) return exchange.pass()
   const request = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.
   if (request === 'paused' || request === 'disabled' || request === 'audit') return marker.onRefused('switched-off')
@@ -156,8 +154,6 @@ function recordSubrequest<Req, Res>(
 
 /** Shows the handler the fixed host of the key, in `Host` and `:authority`, whichever are present. */
 function showHost(exchange: Exchange, host: string): void {
-  const { req } = exchange
-  const names = ['host', ':authority'].filter((name) => req.headers[name] !== undefined)
-  replaceFields(req, new Map(names.map((name) => [name, host])))
-  exchange.fieldsReplaced?.(names)
+  const names = ['host', ':authority'].filter((name) => exchange.headers[name] !== undefined)
+  exchange.replaceFields(new Map(names.map((name) => [name, host])))
 }

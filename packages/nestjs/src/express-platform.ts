@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { ExpressExchange, type ExpressRequest } from '@cattlegrid/express/exchange'
-import type { Exchange, PassedError } from '@cattlegrid/http'
+import type { NodeExchange, PassedError } from '@cattlegrid/http'
 import type { ExecutionContext } from '@nestjs/common'
 import type { HandlerCalls, HandlerPlace, Platform } from './platform.ts'
 
 class NestExpressExchange extends ExpressExchange {
-  readonly routingFields: HandlerPlace['routingFields']
+  readonly #routingFields: HandlerPlace['routingFields']
 
   constructor(req: ExpressRequest, res: ServerResponse, { name, routingFields }: HandlerPlace, handler: HandlerCalls) {
     const next = (error?: unknown): void => {
@@ -15,12 +15,16 @@ class NestExpressExchange extends ExpressExchange {
       return handler.fail(passed)
     }
     super(req, res, next, name)
-    this.routingFields = routingFields
+    this.#routingFields = routingFields
+  }
+
+  override get routingFields(): HandlerPlace['routingFields'] {
+    return this.#routingFields
   }
 }
 
 export const expressPlatform: Platform = {
-  open(context: ExecutionContext, place: HandlerPlace, handler: HandlerCalls): Exchange {
+  open(context: ExecutionContext, place: HandlerPlace, handler: HandlerCalls): NodeExchange {
     const http = context.switchToHttp()
     return new NestExpressExchange(http.getRequest(), http.getResponse(), place, handler)
   },

@@ -1,4 +1,4 @@
-import type { Exchange, PassedError } from '@cattlegrid/http'
+import type { NodeExchange, PassedError } from '@cattlegrid/http'
 import type { ExecutionContext } from '@nestjs/common'
 
 /** Distinguishes handlers that answer one URL. */
@@ -18,7 +18,7 @@ export interface HandlerCalls {
 
 /** The web framework under Nest. */
 export interface Platform {
-  open(context: ExecutionContext, place: HandlerPlace, handler: HandlerCalls): Exchange
+  open(context: ExecutionContext, place: HandlerPlace, handler: HandlerCalls): NodeExchange
   /** Makes Nest send nothing for a response that the cache has sent. */
   ignoreReply(context: ExecutionContext): void
   /** Passes an error to the global exception filters, when Nest's own call of the handler has ended. */

@@ -11,6 +11,7 @@ export {
   describeAdapterContract,
   sendStream,
 } from './adapter-contract.ts'
+export { eventsDuring, type ProcessWarning, warningsDuring } from './adapter-contract/warnings.ts'
 export { createManualRuntime, type ManualRuntime, type ManualRuntimeOptions } from './manual-runtime.ts'
 export { type RedisServer, startRedis, type StartRedisOptions } from './redis-server.ts'
 export { describeStoreContract, type StoreFactory, type StoreUnderTest } from './store-contract.ts'

@@ -44,10 +44,10 @@ export class Audit {
    * True if this request is to be answered by its own handler, whatever is stored. False while calls wait for
    * a permit or for the load of another, and while the place is audited.
    */
-  samples({ place, req }: Pick<Exchange, 'place' | 'req'>): boolean {
+  samples({ place, method }: Pick<Exchange, 'place' | 'method'>): boolean {
     const { rate } = this.#rule
     if (rate === 0 || this.#cache.runtime.random() >= rate) return false
-    if (req.method !== 'GET' || this.#places.get(place)?.running === true) return false
+    if (method !== 'GET' || this.#places.get(place)?.running === true) return false
     const { waiting, loading } = this.#cache.stats()
     return waiting <= loading
   }

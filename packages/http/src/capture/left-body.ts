@@ -3,6 +3,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import { type Chunk, chunkOf } from '../fields/body-arguments.ts'
 import { type HeaderFields, sameValue } from '../fields/header-fields.ts'
 import { sentFields } from '../fields/head-arguments.ts'
+import type { OuterBodies } from './outer-bodies.ts'
 
 type Send = (data: Chunk, encoding?: BufferEncoding | null, ...rest: unknown[]) => unknown
 
@@ -105,4 +106,23 @@ function withoutFraming(wire: Buffer): Buffer {
     at = end + size + 2 * LINE_END.length
   }
   return Buffer.concat(parts)
+}
+
+/**
+ * Compares what is sent of a stored response with what leaves the layers outside. `mayDiffer`: as
+ * in `LeftBody`.
+ */
+export function watchSentBody(
+  res: ServerResponse,
+  mayDiffer: boolean,
+  bodies: OuterBodies,
+  fields: HeaderFields,
+  body: Buffer,
+): void {
+  if (!(mayDiffer || hasOwnBodyMethods(res))) return
+  const left = new LeftBody(res, mayDiffer)
+  res.once('finish', () => {
+    if (!left.isCoded(fields)) bodies.note(left.holds(body), false)
+    left.drop()
+  })
 }

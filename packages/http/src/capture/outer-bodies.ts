@@ -1,7 +1,3 @@
-import type { ServerResponse } from 'node:http'
-import type { RecordedResponse } from '../response/recorded-response.ts'
-import { hasOwnBodyMethods, LeftBody } from './left-body.ts'
-
 /**
  * What was seen of the layers outside of one place: whether they send the recorded bodies, or codings of
  * them. Only then are conditions and ranges answered by validators of the cache: a layer may write its
@@ -22,18 +18,5 @@ export class OuterBodies {
   note(kept: boolean | undefined, streamed: boolean): void {
     if (kept === false) this.#kept = false
     else if (kept === true && !streamed) this.#kept ??= true
-  }
-
-  /**
-   * Compares what is sent of a stored response with what leaves the layers outside. `mayDiffer`: as
-   * in `LeftBody`.
-   */
-  watch(res: ServerResponse, mayDiffer: boolean, { fields }: RecordedResponse, body: Buffer): void {
-    if (this.#kept === false || !(mayDiffer || hasOwnBodyMethods(res))) return
-    const left = new LeftBody(res, mayDiffer)
-    res.once('finish', () => {
-      if (!left.isCoded(fields)) this.note(left.holds(body), false)
-      left.drop()
-    })
   }
 }

@@ -3,7 +3,7 @@ import type { Chunk } from '../fields/body-arguments.ts'
 import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'
 import { type Conditions, fieldsOfContent, notModified } from '../response/conditional.ts'
-import type { PersonalRead, PersonalReads } from '../request/personal-reads.ts'
+import type { ClientReads, PersonalRead } from '../request/client-reads.ts'
 import { missingEtag, recordResponse, withOwnFields } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { OuterBodies } from './outer-bodies.ts'
@@ -32,7 +32,7 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   /** What is known of the layers outside of this place. Default: nothing. */
   readonly outerBodies?: OuterBodies | undefined
   /** What the handler reads about its client. Default: it reads nothing. */
-  readonly reads?: PersonalReads | undefined
+  readonly reads?: ClientReads | undefined
   /** Called for a response that would be stored, and is not because its handler has read this. */
   readonly onPersonalRead?: ((read: PersonalRead) => void) | undefined
   /** Called once, before any outer layer may run, or at a withheld head. */

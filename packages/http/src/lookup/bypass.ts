@@ -1,6 +1,4 @@
-import { replaceMethods } from '../capture/response-methods.ts'
 import { type BypassReason, bypassVerdict, type Forwarded, type Verdict } from '../response/cache-status.ts'
-import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { originForm } from '../request/eligible.ts'
@@ -24,27 +22,11 @@ export function bypass(
   const verdict = bypassVerdict(why, forwarded)
   noteVerdict(exchange, verdict)
   if (mode === 'observe') {
-    const { method = '' } = exchange.req
+    const { method } = exchange
     const target = (): string => withQuery(originForm(exchange.target), query)
     publishObservation(() => ({ method, target: target(), would: 'run', why, status: undefined, took: 0 }))
   }
-  if (addsReportFields(route)) addReportFields(exchange, route, verdict)
+  if (addsReportFields(route))
+    exchange.addFields((fields) => reportFields(route, (name) => linesOf(fields, name), { verdict }))
   exchange.pass()
-}
-
-/**
- * Adds the fields when the head is written, the member after those of caches nearer the origin (RFC 9211
- * section 2).
- */
-function addReportFields({ res }: Exchange, rule: ReportRule, verdict: Verdict): void {
-  let isAdded = false
-  const original = replaceMethods(res, {
-    writeHead: (...args) => {
-      if (isAdded) return original('writeHead', args)
-      isAdded = true
-      const { fields } = parseHead(res, args)
-      const added = reportFields(rule, (name) => linesOf(fields, name), { verdict })
-      return original('writeHead', addToHead(res, args, added))
-    },
-  })
 }

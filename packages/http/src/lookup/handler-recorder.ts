@@ -1,20 +1,16 @@
 import { processBudget } from '../capture/capture-budget.ts'
-import { keepPropertiesInTable } from '../capture/property-table.ts'
 import { leaderVerdict, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import { forgetPassedError, judgePassedError } from '../response/passed-errors.ts'
 import { mixedField, selectingNames } from '../response/recorded-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
-import { hasReplaceableFields, replaceFields } from '../request/normalise.ts'
 import type { HandlerTimes } from './handler-times.ts'
 import { reportFields } from '../response/report-fields.ts'
-import { type Ambiguity, ambiguityIn } from '../request/single-fields.ts'
-import { PersonalReads } from '../request/personal-reads.ts'
-import { givenDirectives } from '../response/response-directives.ts'
+import type { ClientReads } from '../request/client-reads.ts'
+import type { Ambiguity } from '../request/single-fields.ts'
 import { noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 import { validatorsOf } from '../response/revalidate.ts'
@@ -66,11 +62,7 @@ export function recorderFor<Req, Res>(
 ): Recorder {
   const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
-  // Reads are watched, and the response captured, by properties of these.
-  keepPropertiesInTable(exchange.req, 'rawHeaders')
-  keepPropertiesInTable(exchange.res, 'sendDate')
-  forgetPassedError(exchange.req)
-  const reads = new PersonalReads(exchange, route.personalReads)
+  const reads = exchange.watchReads(route.personalReads)
   return new Recorder({
     reads,
     outerBodies: route.outerBodies,
@@ -115,7 +107,7 @@ function validatorsHider(exchange: Exchange, stored: RecordedResponse): () => vo
   return () => {
     const names = Object.keys(validatorsOf(stored))
     // The handler may have frozen them.
-    if (hasReplaceableFields(exchange.req)) replaceFields(exchange.req, new Map(names.map((name) => [name, undefined])))
+    if (exchange.hasReplaceableFields) exchange.replaceFields(new Map(names.map((name) => [name, undefined])))
   }
 }
 
@@ -127,7 +119,7 @@ function expectedJudgement(head: ResponseHead, judgement: Judgement, leased: boo
 /** When a handler began to run, and what it has read about its client so far. */
 interface HandlerStart {
   readonly began: number
-  readonly reads: PersonalReads
+  readonly reads: ClientReads
 }
 
 /**
@@ -145,9 +137,9 @@ export function judgeResponse<Req, Res>(
   const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
   const unkeyedUrl = facts.unkeyedUrl === true ? 'unkeyed-url' : undefined
   const selecting = selectingNames(head, route.ignoreVary)
-  const why = unkeyedUrl ?? ambiguityIn(exchange.req, selecting)
+  const why = unkeyedUrl ?? exchange.ambiguityIn(selecting)
   const shared = forOneClient(judged, why)
-  const judgement = judgePassedError(exchange.req, head.status, shared)
+  const judgement = exchange.judgePassedError(head.status, shared)
   reads.selectedBy(selecting)
   const personal = reads.found
   const mixed = mixedField(head, route.strip)
@@ -174,8 +166,7 @@ function judgeByRoute<Req, Res>(
   began: number,
   head: ResponseHead,
 ): Judgement {
-  const { request, response } = exchange
-  const given = givenDirectives(exchange.res)
+  const { request, response, given } = exchange
   if (given.noStore === true) return { kind: 'unshareable', why: 'handler' }
   const { storage } = route
   const policy: StoragePolicy = {

@@ -1,14 +1,11 @@
 import { onAbort } from '@cattlegrid/core/extend'
 import { conditionsOf } from '../response/conditional.ts'
-import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
 import type { LoadTask } from './loaded-response.ts'
 import { isStoredBefore } from './miss.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { normaliseRequest } from '../request/normalise.ts'
-import { NoSharedResult } from '../response/errors.ts'
 import { hasAllInKey } from '../request/query.ts'
-import type { UrlRewrite } from '../request/url-rewrite.ts'
 import { keyedHost } from '../request/request-key.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
@@ -33,7 +30,7 @@ export function runHandler<Req, Res>(
   const { load, forwarded, collapseFailed, times, unkeyedUrl, audited } = task
   const { urlTag, unkeyedCredentials } = context
   const responseToRevalidate = unkeyedUrl ? undefined : responseToRevalidateOf(load, route)
-  const conditions = conditionsOf(exchange.req.headers)
+  const conditions = conditionsOf(exchange.headers)
   // Before the recorder, which notices reads of the request.
   prepareRequest(exchange, route, context, task, responseToRevalidate)
   const recorder = recorderFor(exchange, route, {
@@ -66,11 +63,7 @@ export function runHandler<Req, Res>(
 export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl' | 'hadAuthority'>): boolean {
   const { target } = exchange
   if (context.hadAuthority || !hasAllInKey(target, context.keyedUrl(target))) return false
-  const rewrite = rewriteToKeyed(exchange, context)
-  if (rewrite === undefined) return true
-  const undo = exchange.rewriteUrl(rewrite)
-  undo?.()
-  return undo !== undefined
+  return rewriteToKeyed(exchange, context) === undefined || exchange.canRewrite(context.keyedUrl)
 }
 
 /**
@@ -85,22 +78,19 @@ function prepareRequest(
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
-  const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
+  const added = { ...validators, ...cdnLoopField(exchange.headers, loadId) }
   const host = keyedHost(exchange.host, keyRule) || exchange.host
   const path = context.keyedUrl(exchange.target)
   const rewrite = unkeyedUrl ? undefined : rewriteToKeyed(exchange, context)
-  if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
-    throw new NoSharedResult('the URL cannot be rewritten')
   const keyed = [...keyRule.headers, ...(record?.vary ?? [])]
-  const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, keyed, added })
-  exchange.fieldsReplaced?.(replaced)
+  exchange.show({ host, scheme: exchange.scheme, path, hidden, keyed, added, rewrite })
 }
 
 /** undefined: the URL is that of the key. */
 function rewriteToKeyed(
   { target, routed = target }: Exchange,
   { keyedUrl }: Pick<RequestContext, 'keyedUrl'>,
-): UrlRewrite | undefined {
+): ((url: string) => string) | undefined {
   const isInKey = keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
-  return isInKey ? undefined : { url: keyedUrl }
+  return isInKey ? undefined : keyedUrl
 }

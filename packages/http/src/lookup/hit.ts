@@ -45,8 +45,8 @@ export async function hitInStore<Req, Res>(
 }
 
 /** The key of this client's variant; undefined where the entry of the URL is no record of variants. */
-function variantKeyIn({ req }: Exchange, key: string, { value }: ReadResult<Stored>): string | undefined {
-  return isVaryRecord(value) ? variantKey(key, value, req.headers) : undefined
+function variantKeyIn({ headers }: Exchange, key: string, { value }: ReadResult<Stored>): string | undefined {
+  return isVaryRecord(value) ? variantKey(key, value, headers) : undefined
 }
 
 function hitFrom<Req, Res>(
@@ -58,7 +58,7 @@ function hitFrom<Req, Res>(
 ): Answer | undefined {
   if (found?.state !== 'fresh') return undefined
   const { value, age, freshFor } = found
-  if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.req.headers))
+  if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.headers))
     return undefined
   if (!satisfiesMaxAge(value.initialAge, age, maxAge)) return undefined
   const verdict = (): Verdict => hitVerdict(freshFor)

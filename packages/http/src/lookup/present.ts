@@ -28,8 +28,8 @@ export interface Provenance extends Omit<Report, 'verdict'> {
   verdict(): Verdict
 }
 
-export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range'>): ClientPreconditions {
-  return { conditions: conditionsOf(req.headers), range: range ? rangeRequestOf(req.headers) : undefined }
+export function preconditionsOf({ headers }: Exchange, { range }: Pick<Route, 'range'>): ClientPreconditions {
+  return { conditions: conditionsOf(headers), range: range ? rangeRequestOf(headers) : undefined }
 }
 
 /**
@@ -44,9 +44,8 @@ export function presentResponse<Req, Res>(
   provenance: Provenance,
 ): Answer {
   const { downstream, runtime, outerBodies } = route
-  const { res, replacesBodies = false } = exchange
   const answer = answerFrom(response, {
-    method: exchange.req.method ?? 'GET',
+    method: exchange.method,
     conditions,
     range,
     residentTime: provenance.residentTime,
@@ -59,7 +58,7 @@ export function presentResponse<Req, Res>(
     added:
       addsReportFields(route) || isReported(exchange) ? addedFields(exchange, route, response, provenance) : undefined,
   })
-  if (answer.body !== undefined) outerBodies.watch(res, replacesBodies, response, answer.body)
+  if (answer.body !== undefined) exchange.watchBody(outerBodies, response, answer.body)
   return answer
 }
 

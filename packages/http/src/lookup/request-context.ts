@@ -8,11 +8,10 @@ import {
   type UnkeyedInput,
   unkeyedInputOf,
 } from '../request/eligible.ts'
-import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
-import { countAllowedReads } from '../request/personal-reads.ts'
+import type { Exchange } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
 import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
-import { type Ambiguity, ambiguityIn } from '../request/single-fields.ts'
+import type { Ambiguity } from '../request/single-fields.ts'
 import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
 
@@ -79,10 +78,10 @@ export function keyedRequestOf<Req, Res>(
 
 /** The request directives, where the route obeys this client. */
 export function honouredDirectives<Req, Res>(
-  { request, req }: Exchange<Req, Res>,
+  { request, headers }: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): RequestDirectives {
-  return route.obeysClient(request) ? requestDirectivesOf(req.headers) : NO_DIRECTIVES
+  return route.obeysClient(request) ? requestDirectivesOf(headers) : NO_DIRECTIVES
 }
 
 export function requestContextOf<Req, Res>(
@@ -106,11 +105,11 @@ export function requestContextOf<Req, Res>(
 
 /** Why the handler of this request may see another value of a keyed field or cookie than its key holds. */
 function keyedAmbiguity(
-  { req }: Exchange,
+  exchange: Exchange,
   { keyRule: { headers, cookies }, eligibility: { authorization } }: Pick<Route, 'keyRule' | 'eligibility'>,
 ): Ambiguity | undefined {
   const ofCredentials = authorization === 'key' || authorization === 'declared' ? ['authorization'] : []
-  return ambiguityIn(req, [...headers, ...ofCredentials], cookies)
+  return exchange.ambiguityIn([...headers, ...ofCredentials], cookies)
 }
 
 /**
@@ -127,19 +126,13 @@ export function urlTagOf(
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
 
-/** The method on the wire, if a layer replaced it. */
-export function originalMethodOf({ req }: Exchange): string | undefined {
-  const { originalMethod } = req as { readonly originalMethod?: unknown }
-  return typeof originalMethod === 'string' ? originalMethod : undefined
-}
-
 function candidateOf(exchange: Exchange): Candidate {
-  const { req, target: written, scheme, host } = exchange
+  const { method, originalMethod, headers, target: written, scheme, host } = exchange
   const target = originForm(written)
   return {
-    method: req.method ?? '',
-    originalMethod: originalMethodOf(exchange),
-    headers: req.headers,
+    method,
+    originalMethod,
+    headers,
     target,
     hadAuthority: target !== written,
     scheme,
@@ -158,7 +151,7 @@ function bypassReasonOf<Req, Res>(
   if (ineligible !== undefined) return ineligible
   if (route.skip(request)) return 'skip'
   if (route.audit?.isStopped(exchange.place) === true) return 'audit'
-  if (exchange.ownSerializer === true) return 'serializer'
+  if (exchange.ownSerializer) return 'serializer'
   return route.cache.paused ? 'paused' : undefined
 }
 
@@ -172,7 +165,7 @@ function toOriginForm(
   { mode }: Pick<Route, 'mode'>,
 ): (() => void) | undefined {
   if (target === exchange.target) return UNCHANGED
-  return mode === 'observe' ? undefined : rewriteUrlUntilEnd(exchange, { url: originForm })
+  return mode === 'observe' ? undefined : exchange.rewriteUntilEnd(originForm)
 }
 
 const UNCHANGED = (): void => undefined
@@ -183,15 +176,15 @@ function withKey<Req, Res>(
   candidate: Candidate,
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
-  const { place, decodesPath, matched, req, routed } = exchange
-  const { scheme, host } = candidate
-  countAllowedReads(req, route.personalReads)
+  const { place, decodesPath, matched, routed } = exchange
+  const { scheme, host, headers: fields } = candidate
+  exchange.countAllowedReads(route.personalReads)
   const target = withQuery(candidate.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
   const { authorization } = route.eligibility
-  const unkeyedCredentials = authorization === 'declared' && readUnreported(req.headers, 'authorization') !== undefined
-  const keyedCredentials = authorization === 'key' ? req.headers.authorization : undefined
+  const unkeyedCredentials = authorization === 'declared' && readUnreported(fields, 'authorization') !== undefined
+  const keyedCredentials = authorization === 'key' ? fields.authorization : undefined
   const parts = {
     scheme,
     host: keyedHost(host, route.keyRule),
@@ -200,7 +193,7 @@ function withKey<Req, Res>(
     matched,
     place,
     decodesPath,
-    extra: [unkeyedCredentials ? 'any' : keyedCredentials, routeExtra, ...keyedValues(route.keyRule, req.headers)],
+    extra: [unkeyedCredentials ? 'any' : keyedCredentials, routeExtra, ...keyedValues(route.keyRule, fields)],
   }
   // The memo must hold no secrets: of a client's request nothing but the URL.
   const { headers, cookies } = route.keyRule

@@ -1,5 +1,5 @@
 import type { CallOptions, CallerSignal, Lookup } from '@cattlegrid/core'
-import type { IncomingMessage } from 'node:http'
+import type { RequestFacts } from '../exchange.ts'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
@@ -32,7 +32,7 @@ export interface RequestResult {
 
 /** The lookups of one request. Where the request leads, its loader brings the response. */
 export class RequestLookup<Req, Res> {
-  readonly #req: IncomingMessage
+  readonly #headers: RequestFacts['headers']
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #loader: ResponseLoader<Req, Res>
@@ -45,13 +45,13 @@ export class RequestLookup<Req, Res> {
   #key: string
 
   constructor(
-    req: IncomingMessage,
+    { headers }: Pick<RequestFacts, 'headers'>,
     route: Route<Req, Res>,
     context: RequestContext,
     loader: ResponseLoader<Req, Res>,
     signal: CallerSignal,
   ) {
-    this.#req = req
+    this.#headers = headers
     this.#route = route
     this.#context = context
     this.#loader = loader
@@ -98,7 +98,7 @@ export class RequestLookup<Req, Res> {
     this.#loader.selectBy(record.vary)
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
-    const key = variantKey(this.#context.key, record, this.#req.headers)
+    const key = variantKey(this.#context.key, record, this.#headers)
     const ofVariant = await this.#lookUpWithinMaxAge(key, miss)
     // The leader that wrote the record loaded this variant, too.
     const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'

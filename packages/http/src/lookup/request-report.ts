@@ -1,6 +1,5 @@
 import { channel, subscribe } from 'node:diagnostics_channel'
 import { debuglog, inspect } from 'node:util'
-import { ownListener } from '../capture/close-listeners.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
 import type { Route } from '../route/route.ts'
@@ -69,8 +68,7 @@ function lineOf({ cache, type, took, ...others }: HttpEvent): string {
 /** Publishes the request when its response has ended, if anybody listens now. */
 export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   if (!requests.hasSubscribers) return
-  const { req, res, target, pattern } = exchange
-  const { method = '' } = req
+  const { method, target, pattern } = exchange
   const { cache, runtime, eventUrl } = route
   const began = runtime.now()
   verdicts.set(exchange, NONE)
@@ -92,11 +90,11 @@ export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Rou
       role: ROLES[verdict],
       fwd,
       detail,
-      status: res.statusCode,
+      status: exchange.status,
       took,
     } satisfies HttpEvent)
   }
-  res.once('close', ownListener(publish))
+  exchange.onClose(publish)
 }
 
 /** True for a request that will be published: its verdict is wanted. */

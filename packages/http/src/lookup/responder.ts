@@ -1,10 +1,8 @@
 import type { Answer } from '../response/answer.ts'
 import { collapsedVerdict, revalidatedVerdict, servedVerdict, type Verdict } from '../response/cache-status.ts'
 import { clearUncacheable } from './clear-uncacheable.ts'
-import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
-import type { Exchange } from '../exchange.ts'
-import { isHeadSent } from '../fields/response-state.ts'
+import type { ClientSignal, Exchange } from '../exchange.ts'
 import { stepAfterHandler, stepWithoutHandler, type FinalStep, type UnhandledRequest } from './final-step.ts'
 import { isKnownShareable } from './miss.ts'
 import { answerOnlyIfCached } from './only-if-cached.ts'
@@ -24,7 +22,7 @@ export class Responder<Req, Res> {
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #preconditions: ClientPreconditions
-  readonly #disconnect: ClientDisconnect
+  readonly #disconnect: ClientSignal
   readonly #loader: ResponseLoader<Req, Res>
   readonly #lookup: RequestLookup<Req, Res>
 
@@ -33,9 +31,9 @@ export class Responder<Req, Res> {
     this.#route = route
     this.#context = context
     this.#preconditions = preconditionsOf(exchange, route)
-    this.#disconnect = new ClientDisconnect(exchange.res)
+    this.#disconnect = exchange.watchClient()
     this.#loader = new ResponseLoader(exchange, route, context)
-    this.#lookup = new RequestLookup(exchange.req, route, context, this.#loader, this.#disconnect)
+    this.#lookup = new RequestLookup(exchange, route, context, this.#loader, this.#disconnect)
   }
 
   /** Never rejects. If anything fails here, the handler runs, or the connection closes. */
@@ -46,8 +44,8 @@ export class Responder<Req, Res> {
       const step = onlyIfCached ? this.#onlyIfCachedStep() : this.#stepAfter(await this.#lookup.run())
       this.#perform(step instanceof Promise ? await step : step)
     } catch {
-      if (this.#loader.recorder === undefined && !isHeadSent(exchange.res)) exchange.pass()
-      else exchange.res.destroy()
+      if (this.#loader.recorder === undefined && !exchange.isAnswered) exchange.pass()
+      else exchange.destroy()
     } finally {
       this.#disconnect.ignore()
       // The handler may go on: its response is not withheld any more.
@@ -77,7 +75,7 @@ export class Responder<Req, Res> {
 
   #unhandledRequest(): UnhandledRequest {
     return {
-      headers: this.#exchange.req.headers,
+      headers: this.#exchange.headers,
       knownShareable: isKnownShareable(this.#route, this.#lookup.forwarded),
       timedOutBeforeKnown: this.#loader.timedOutBeforeKnown,
       disconnected: this.#disconnect.aborted,
@@ -87,8 +85,8 @@ export class Responder<Req, Res> {
 
   #perform(step: FinalStep): void {
     const exchange = this.#exchange
-    if (step.kind === 'destroy') exchange.res.destroy()
-    if (step.kind === 'destroy' || step.kind === 'nothing' || isHeadSent(exchange.res)) return
+    if (step.kind === 'destroy') exchange.destroy()
+    if (step.kind === 'destroy' || step.kind === 'nothing' || exchange.isAnswered) return
     if (step.kind === 'pass') exchange.pass()
     else if (step.kind === 'bypass') bypass(exchange, this.#route, step.why, this.#lookup.forwarded)
     else if (step.kind === 'error') this.#fail(step.error)

@@ -4,14 +4,12 @@ import { onAbort } from '@cattlegrid/core/extend'
 import { auditOfLoad } from '../audit/audited-load.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
-import { isHeadSent } from '../fields/response-state.ts'
 import { runHandler, seesKeyedUrl } from './handler-run.ts'
 import { HandlerTimes } from './handler-times.ts'
 import { declaredKeysOf } from './declared-keys.ts'
 import { keepAtKey } from './keep-at-key.ts'
 import { type Loaded, type LoadResult, resultOfHandler, type LoadTask } from './loaded-response.ts'
 import { isKnownShareable, type Miss } from './miss.ts'
-import { ambiguityIn } from '../request/single-fields.ts'
 import { copyUnreported } from '../request/watched-fields.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
@@ -103,12 +101,12 @@ export class ResponseLoader<Req, Res> {
 
   /** Fields that select the response. If the handler could see two values of one, it is not shared. */
   selectBy(names: readonly string[]): void {
-    this.#unshareable ??= ambiguityIn(this.#exchange.req, names)
+    this.#unshareable ??= this.#exchange.ambiguityIn(names)
   }
 
   /** An outer layer has answered: the request's own handler must not run. */
   get isAnswered(): boolean {
-    return isHeadSent(this.#exchange.res)
+    return this.#exchange.isAnswered
   }
 
   /** True if a lookup may refresh a stale response. In inline mode only where the own handler can fill it. */
@@ -231,7 +229,7 @@ export class ResponseLoader<Req, Res> {
   } {
     let requestFields: IncomingHttpHeaders = {}
     const noteStart = (recorder: Recorder): void => {
-      requestFields = copyUnreported(this.#exchange.req.headers)
+      requestFields = copyUnreported(this.#exchange.headers)
       const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
       this.#handler = { kind: 'started', recorder }
       onStart?.()
@@ -288,7 +286,7 @@ export class ResponseLoader<Req, Res> {
   /** True if it has started or no load may run it, its response is not shared, or it answers `HEAD`. */
   get #handlerCannotLead(): boolean {
     if (this.#unshareable !== undefined || this.#handler.kind !== 'not-started') return true
-    return this.#exchange.req.method === 'HEAD'
+    return this.#exchange.method === 'HEAD'
   }
 }
 

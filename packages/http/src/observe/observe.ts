@@ -1,5 +1,4 @@
 import { initialAge } from '../response/age.ts'
-import { ownListener } from '../capture/close-listeners.ts'
 import { observedVerdict } from '../response/cache-status.ts'
 import { reportFields } from '../response/report-fields.ts'
 import type { Exchange } from '../exchange.ts'
@@ -8,7 +7,7 @@ import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { publishObservation } from '../lookup/observation.ts'
 import { noteVerdict } from '../lookup/request-report.ts'
-import { PersonalReads } from '../request/personal-reads.ts'
+import type { ClientReads } from '../request/client-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { Recording } from '../capture/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -23,7 +22,7 @@ import { outcomeOf } from './role.ts'
  * next request counts as a hit.
  */
 export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext): void {
-  new Observer(exchange, route, context).begin().catch(() => exchange.res.destroy())
+  new Observer(exchange, route, context).begin().catch(() => exchange.destroy())
 }
 
 class Observer<Req, Res> implements Recording {
@@ -40,7 +39,7 @@ class Observer<Req, Res> implements Recording {
    * handler would not see them.
    */
   readonly #partial: boolean
-  readonly #reads: PersonalReads
+  readonly #reads: ClientReads
   #head: ResponseHead | undefined
   #judgement: Judgement | undefined
   #size = 0
@@ -51,14 +50,14 @@ class Observer<Req, Res> implements Recording {
     this.#route = route
     this.#context = context
     this.#start = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
-    const { headers } = exchange.req
+    const { headers } = exchange
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
-    this.#reads = new PersonalReads(exchange, route.personalReads)
+    this.#reads = exchange.watchReads(route.personalReads)
     this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
     const onClose = (): void => {
       if (!this.#concluded) this.#lookup.close()
     }
-    exchange.res.once('close', ownListener(onClose))
+    exchange.onClose(onClose)
   }
 
   /**
@@ -149,7 +148,7 @@ class Observer<Req, Res> implements Recording {
     const took = runtime.now() - this.#start.now
     await this.#lookup.done
     await this.#lookup.end(this.#traced())
-    const { method = '' } = this.#exchange.req
+    const { method } = this.#exchange
     const { target } = this.#context
     const outcome = outcomeOf(this.#lookup.role, this.#lookup.run, this.#judgement, this.#context)
     publishObservation(() => ({ method, target, ...outcome, status: this.#head?.status, took }))

@@ -1,4 +1,3 @@
-import { delayEnd } from './delayed-end.ts'
 import { originForm } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
 import { invalidateAfterWrite } from '../invalidate-after-write.ts'
@@ -26,14 +25,14 @@ export function invalidateAfter(
 ): void {
   const { scheme } = exchange
   const host = keyedHost(exchange.host, keyRule)
-  delayEnd(exchange.res, (fields) => {
+  exchange.delayEnd((fields) => {
     const tags = (): Set<string> => {
       const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
       const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange, host))]
       const targets = urls.filter((target) => target !== undefined)
       return new Set(targets.map((target) => urlTag({ scheme, host, target: withQuery(target, query) })))
     }
-    return invalidateAfterWrite(cache, `The ${exchange.req.method} of a URL`, tags)
+    return invalidateAfterWrite(cache, `The ${exchange.method} of a URL`, tags)
   })
 }
 

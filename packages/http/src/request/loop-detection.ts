@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { processWide } from '@cattlegrid/core/extend'
-import { replaceField } from './normalise.ts'
 
 /**
  * RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop
@@ -28,17 +27,17 @@ export function cdnLoopField(headers: IncomingHttpHeaders, loadId: string): Read
 }
 
 /** True if the handler that loads this key sent the request, and so would wait for itself. */
-export function isLoop({ headers }: IncomingMessage, key: string): boolean {
+export function isLoop(headers: IncomingHttpHeaders, key: string): boolean {
   const field = headers[FIELD]
   if (field === undefined) return false
   return [...String(field).matchAll(MEMBER)].some(([, id = '']) => running.get(id) === key)
 }
 
 /**
- * Removes the loads' members, so that the loop ends: if the bypassed handler requests its own URL again, that
- * request waits for the first load, until a timeout.
+ * `CDN-Loop` without the loads' members, so that the loop ends: if the bypassed handler requests its own URL
+ * again, that request waits for the first load, until a timeout. undefined: nothing is left of it.
  */
-export function removeLoopMembers(req: IncomingMessage): void {
-  const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
-  replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)
+export function withoutLoopMembers(headers: IncomingHttpHeaders): ReadonlyMap<string, string | undefined> {
+  const left = String(headers[FIELD] ?? '').replaceAll(MEMBER, '')
+  return new Map([[FIELD, left.replace(/^\s*,\s*/, '') || undefined]])
 }

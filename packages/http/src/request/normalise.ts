@@ -1,85 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
 import { reduceEncoding } from '../fields/selecting-value.ts'
-import { METHOD_OVERRIDES } from './eligible.ts'
+import type { HandlerInput } from './handler-input.ts'
 import { isPlain } from './url-rewrite.ts'
-import type { KeyRule } from './request-key.ts'
 import { readUnreported, unreported } from './watched-fields.ts'
-
-/**
- * Hidden from a leader's handler: it could answer 304, 206, 412 or 416, and every follower would get that.
- * The cache evaluates `If-None-Match` and `If-Modified-Since`, and `Range` and `If-Range` where the route
- * allows ranges; it ignores the others.
- */
-const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
-
-/** True if the handler of a request might answer with less than the whole response. */
-export function hasPreconditions({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return CONDITIONS.some((name) => headers[name] !== undefined)
-}
-
-/** Unkeyed input that many handlers trust. */
-const UNKEYED = [
-  'x-forwarded-server',
-  'x-forwarded-scheme',
-  'x-forwarded-prefix',
-  'x-forwarded-port',
-  'x-forwarded-path',
-  'x-forwarded-uri',
-  'x-forwarded-ssl',
-  'x-forwarded-protocol',
-  'x-url-scheme',
-  'front-end-https',
-  'forwarded',
-  'x-host',
-  'x-http-host-override',
-  'x-original-host',
-  'x-original-url',
-  'x-original-uri',
-  'x-rewrite-url',
-  ...METHOD_OVERRIDES,
-]
-
-/**
- * Their values are in the key: a handler sees the value in the key, or no field. Those of HTTP/2 begin with
- * a colon.
- */
-const IN_KEY = ['host', ':authority', ':scheme', 'x-forwarded-host', 'x-forwarded-proto']
-
-/** The fields that a route hides from the handlers of its leaders. */
-export interface HiddenFields {
-  readonly dropped: ReadonlySet<string>
-  /** Reduced to the value in the key. */
-  readonly reduced: ReadonlySet<string>
-}
-
-/** `scrub`: whether unkeyed fields are dropped at all. A fixed host hides that of the request in any case. */
-export function hiddenFields(
-  { headers: keyed, host }: Pick<KeyRule, 'headers' | 'host'>,
-  scrub: boolean,
-): HiddenFields {
-  const ofHost = typeof host === 'string' ? ['host', 'x-forwarded-host'] : []
-  if (!scrub) return { dropped: new Set(CONDITIONS), reduced: new Set(ofHost) }
-  const unkeyed = (names: readonly string[]): Set<string> => new Set(names.filter((name) => !keyed.includes(name)))
-  return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), reduced: unkeyed(IN_KEY) }
-}
-
-/** The input that a leader's handler may see. */
-export interface HandlerInput {
-  /**
-   * The host and scheme that the handler sees: those that the framework trusts, or the fixed host of the key.
-   * Of a forwarded host or scheme only that value stays.
-   */
-  readonly host: string
-  readonly scheme: string
-  /** The path and the query that the key holds. */
-  readonly path: string
-  readonly hidden: HiddenFields
-  /** The fields in the key, and those that select the variant: lower-case. */
-  readonly keyed: readonly string[]
-  /** Fields that the cache adds: its own conditions, for the handler to evaluate, and `CDN-Loop`. */
-  readonly added: Readonly<Record<string, string>>
-}
 
 /**
  * Removes from a leader's request the input that its key does not hold. Returns the names of the fields that

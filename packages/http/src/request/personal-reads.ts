@@ -1,76 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import { processWide } from '@cattlegrid/core/extend'
-import { type ApplicationPackages, type Caller, CapturedStack } from './caller.ts'
+import { type Caller, CapturedStack } from './caller.ts'
+import {
+  CLIENT_FIELDS,
+  type ClientReads,
+  PERSONAL_FIELDS,
+  PERSONAL_PROPERTIES,
+  type PersonalRead,
+  type PersonalReadRule,
+} from './client-reads.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { readUnreported, watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
-/**
- * Properties of a request by which middleware tells handlers about its client: those of passport, OpenID
- * Connect, sessions and cookie parsers.
- */
-const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
 /** A package that sets one of these provides it: its own reads of them do not make the response personal. */
 const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedCookies']
 /** The reads by which such a package learns what it provides. */
 const READ_BY_PROVIDERS: readonly string[] = [...PROVIDED, 'cookie']
-/** Request fields that identify a client. */
-const CREDENTIALS = ['cookie', 'authorization'] as const
-/**
- * Those that gateways and applications use for that. A response that varies by one of them says so itself,
- * by `Vary`.
- */
-export const CLIENT_FIELDS = [
-  'proxy-authorization',
-  'x-api-key',
-  'x-auth-token',
-  'x-access-token',
-  'x-session-id',
-  'x-user',
-  'x-user-id',
-  'x-remote-user',
-  'x-forwarded-user',
-  'x-forwarded-email',
-  'x-auth-request-user',
-  'x-auth-request-email',
-  'x-account-id',
-  'x-customer-id',
-  'x-tenant',
-  'x-tenant-id',
-  'x-org-id',
-  'x-organization-id',
-] as const
-const FIELDS = [...CREDENTIALS, ...CLIENT_FIELDS] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
 /** The reads that are kept until it is decided which of them count. */
 const MAX_READS = 64
-/** The names of `allowReads`. */
-export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, ...FIELDS]
-
-/** Which reads of a route's handlers show that a response depends on its client. */
-export interface PersonalReadRule {
-  readonly allowed: readonly string[]
-  readonly keyedCookies: readonly string[]
-  /** The request fields in the key, in lower case. */
-  readonly keyedFields: readonly string[]
-  /** True if the key or an option takes care of a request's credentials. */
-  readonly ownsCredentials: boolean
-  /** True if reads of the fields `Cookie` and `Authorization` count. */
-  readonly watchesFields: boolean
-  readonly application: Pick<ApplicationPackages, 'includes'>
-}
-
-/** A read that shows that the response depends on its client. */
-export interface PersonalRead {
-  /** The name for `allowReads`. */
-  readonly name: string
-  /** As in the code: `req.user`, `headers.cookie`. */
-  readonly expression: string
-  /** Where in the code. */
-  readonly position: string
-}
 
 interface Read {
   readonly name: string
@@ -120,7 +71,7 @@ interface Watch {
  * package that sets them: it may respond with the user, or reject the request. So do all reads of a package
  * that is the application: that of the main module, or one that declares the route.
  */
-export class PersonalReads {
+export class PersonalReads implements ClientReads {
   readonly #keyedCookies: readonly string[]
   readonly #application: PersonalReadRule['application']
   readonly #req: IncomingMessage
@@ -144,8 +95,8 @@ export class PersonalReads {
     const owned = rule.ownsCredentials && headers.authorization !== undefined ? OF_CREDENTIALS : []
     const allowed = [...rule.allowed, ...rule.keyedFields, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
     const counts = (name: string): boolean => !allowed.includes(name)
-    const names = PROPERTIES.filter(counts)
-    const fields = rule.watchesFields ? FIELDS.filter(counts) : []
+    const names = PERSONAL_PROPERTIES.filter(counts)
+    const fields = rule.watchesFields ? PERSONAL_FIELDS.filter(counts) : []
     this.#req = req
     this.#names = [...names, ...fields]
     watching.set(req, (watching.get(req) ?? new Set()).add(this))
@@ -159,13 +110,11 @@ export class PersonalReads {
     if (headersDistinct !== undefined) this.#watchFields(headersDistinct, 'headersDistinct', fields)
   }
 
-  /** The first read that counts; undefined: none so far. */
   get found(): PersonalRead | undefined {
     this.#found ??= this.#firstRead ?? this.#unwatched
     return this.#found
   }
 
-  /** The response varies by these request fields, in lower case: reads of them count no more. */
   selectedBy(names: readonly string[]): void {
     this.#selecting = names
   }
@@ -174,7 +123,6 @@ export class PersonalReads {
     return (CLIENT_FIELDS as readonly string[]).includes(name) && this.#selecting.includes(name)
   }
 
-  /** Runs a call of an outer layer. */
   outside<T>(call: () => T): T {
     this.#outside += 1
     try {
@@ -184,7 +132,6 @@ export class PersonalReads {
     }
   }
 
-  /** Until `resume`, only outer layers run. */
   pause(): void {
     this.#paused = true
   }

@@ -1,4 +1,4 @@
-import type { PersonalRead } from '../request/personal-reads.ts'
+import type { PersonalRead } from '../request/client-reads.ts'
 
 /** Warns once that the responses of a route are not stored because its handler reads who its client is. */
 export class PersonalReadWarning {

@@ -1,6 +1,6 @@
 import { checkOptions, type OptionRule, type OptionRules, rule } from '@cattlegrid/core/extend'
 import type { AuditOptions, KeyOptions, QueryOptions, RouteOptions } from './options.ts'
-import { PERSONAL_NAMES } from '../request/personal-reads.ts'
+import { PERSONAL_NAMES } from '../request/client-reads.ts'
 import { tagsRule } from '../response/tags.ts'
 
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/

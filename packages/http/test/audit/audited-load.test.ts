@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Cache, createCache, type Load } from '@cattlegrid/core'
-import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { createManualRuntime, eventsDuring, type ManualRuntime, warningsDuring } from '@cattlegrid/testkit'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Audit } from '../../src/audit/audit.ts'
 import { AuditedLoad } from '../../src/audit/audited-load.ts'
 import type { RecordingResult } from '../../src/capture/recording-result.ts'
 import { HandlerTimes } from '../../src/lookup/handler-times.ts'
-import type { SubrequestResponse } from '../../src/lookup/subrequest/subrequest.ts'
-import { eventsDuring, warningsDuring } from '../../../testkit/src/adapter-contract/warnings.ts'
+import type { SubrequestResponse } from '../../src/lookup/subrequest.ts'
 
 const exchange = { place: '1 /page', pattern: '/page', target: '/page' }
 const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }

@@ -1,9 +1,6 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
 import { createCache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import type { Answer } from '../../src/response/answer.ts'
-import type { Exchange } from '../../src/exchange.ts'
 import { httpCache } from '../../src/route/http-cache.ts'
 import type { RouteOptions } from '../../src/route/options.ts'
 import { type RecordedResponse, storedCodec } from '../../src/response/recorded-response.ts'
@@ -11,6 +8,7 @@ import { requestKey } from '../../src/request/request-key.ts'
 import { compileRoute, type Route } from '../../src/route/route.ts'
 import { serve } from '../../src/serve.ts'
 import { variantKey } from '../../src/response/vary.ts'
+import { TestExchange } from '../support/exchange.ts'
 
 const STORED: RecordedResponse = {
   status: 200,
@@ -24,33 +22,19 @@ const KEY = requestKey({ ...PLACE, extra: [undefined, undefined] }) ?? ''
 
 /** What became of a request, as far as it is known when `serve` returns. */
 interface Asked {
-  readonly exchange: Exchange
+  readonly exchange: TestExchange
   readonly sent: Answer[]
   passed: number
 }
 
 function asks(headers: Record<string, string> = {}, send?: () => void): Asked {
-  const req = new IncomingMessage(new Socket())
-  req.method = 'GET'
-  req.headers = { host: 'shop.test', ...headers }
-  const res = new ServerResponse(req)
   const asked: Asked = {
     sent: [],
     passed: 0,
-    exchange: {
-      ...PLACE,
-      req,
-      res,
-      request: req,
-      response: res,
-      field: () => undefined,
-      rewriteUrl: () => undefined,
+    exchange: new TestExchange(headers, {
       pass: () => void (asked.passed += 1),
-      run: () => undefined,
       send: (answer) => (send === undefined ? void asked.sent.push(answer) : send()),
-      fail: () => undefined,
-      dispatch: () => undefined,
-    },
+    }),
   }
   return asked
 }

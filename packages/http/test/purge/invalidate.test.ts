@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Cache } from '@cattlegrid/core'
 import { systemRuntime } from '@cattlegrid/core/extend'
 import { expect, test } from '@jest/globals'
-import type { Exchange } from '../../src/exchange.ts'
 import { invalidateAfter } from '../../src/purge/invalidate.ts'
+import { TestExchange } from '../support/exchange.ts'
 
 /** One POST to a handler, with a cache whose invalidations take until `let go`. */
 async function post(
@@ -12,10 +12,9 @@ async function post(
   invalidateTags: Cache['invalidateTags'],
   keyedHost?: string | false,
 ): Promise<IncomingMessage> {
-  const server = createServer((req, res) => {
+  const server = createServer((_, res) => {
     const keyRule = { headers: [], cookies: [], host: keyedHost }
-    const exchange = { req, res, scheme: 'http', host: 'shop.example', target: '/a' } as unknown as Exchange
-    invalidateAfter(exchange, {
+    invalidateAfter(new TestExchange({}, {}, res), {
       cache: { invalidateTags, runtime: systemRuntime } as unknown as Cache,
       keyRule,
       query: { kind: 'all' },
@@ -71,7 +70,7 @@ test('what an answer names is taken as the same host’s only where it is', asyn
   }
   const named = (location: string) => (res: ServerResponse) => void res.writeHead(201, { location }).end()
   await post(named('/b'), note)
-  await post(named('http://shop.example/b'), note)
+  await post(named('http://shop.test/b'), note)
   await post(named('//evil.example/b'), note)
   await post(named('http://%'), note)
   const [own, b] = tags
@@ -79,9 +78,9 @@ test('what an answer names is taken as the same host’s only where it is', asyn
 })
 
 test.each([
-  ['shop.fixed', ['http://shop.fixed/b', 'http://SHOP.fixed:80/b', 'http://shop.example/b', '/b'], true],
+  ['shop.fixed', ['http://shop.fixed/b', 'http://SHOP.fixed:80/b', 'http://shop.test/b', '/b'], true],
   ['shop.fixed', ['https://shop.fixed/b', 'http://shop.fixed:81/b', 'http://evil.example/b'], false],
-  [false, ['http://shop.example/b'], true],
+  [false, ['http://shop.test/b'], true],
   [false, ['http:///b', 'http://evil.example/b'], false],
 ] as const)('with %s for the host in the key, one that names %j is the same origin: %s', async (host, urls, same) => {
   for (const location of urls) {

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { reduceEncoding } from '../../src/fields/selecting-value.ts'
-import { hiddenFields, type HandlerInput, normaliseRequest } from '../../src/request/normalise.ts'
+import { type HandlerInput, hiddenFields } from '../../src/request/handler-input.ts'
+import { normaliseRequest } from '../../src/request/normalise.ts'
 
 const keyedBy = (headers: readonly string[]) => ({ headers, host: undefined })
 const KEYED: HandlerInput = {
@@ -12,6 +13,7 @@ const KEYED: HandlerInput = {
   hidden: hiddenFields(keyedBy([]), true),
   keyed: [],
   added: {},
+  rewrite: undefined,
 }
 
 /** A real request, as Node's own parser makes it. */

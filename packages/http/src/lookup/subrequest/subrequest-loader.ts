@@ -1,6 +1,5 @@
 import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import { anotherClient, type ClientConnection, connectionOf } from './connection.ts'
 import type { Exchange } from '../../exchange.ts'
 import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
 import { isStoredBefore } from '../miss.ts'
@@ -15,7 +14,7 @@ import type { RecordedResponse } from '../../response/recorded-response.ts'
 import { validatorsOf } from '../../response/revalidate.ts'
 import type { Route } from '../../route/route.ts'
 import { responseToRevalidateOf } from '../stale-response.ts'
-import { sendSubrequest, type SubrequestResponse, type SubrequestResult } from './subrequest.ts'
+import type { SendSubrequest, SubrequestResponse, SubrequestResult } from '../subrequest.ts'
 
 /** Sends an anonymous request. `vary`: the names of its selecting fields. */
 export type SendAnonymously = (vary: readonly string[], signal: AbortSignal) => Promise<SubrequestResponse>
@@ -25,7 +24,7 @@ type ReceivedRequest = Pick<Exchange, 'scheme' | 'host'> & { readonly headers: I
 
 interface Sending {
   readonly received: ReceivedRequest
-  readonly connection: ClientConnection
+  readonly anotherClient: boolean
   readonly signal: AbortSignal
 }
 
@@ -37,13 +36,13 @@ export class SubrequestLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
-  readonly #connection: ClientConnection
+  readonly #sendSubrequest: SendSubrequest
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
-    this.#connection = connectionOf(exchange.req)
+    this.#sendSubrequest = exchange.subrequests()
   }
 
   /**
@@ -93,9 +92,8 @@ export class SubrequestLoader<Req, Res> {
    */
   asAnotherClient(task: LoadTask): SendAnonymously {
     const received = this.#received
-    const connection = anotherClient(this.#connection)
     return (vary, signal) =>
-      this.#dispatch({ ...task, record: { vary, id: '' } }, undefined, { received, connection, signal }).response
+      this.#dispatch({ ...task, record: { vary, id: '' } }, undefined, { received, anotherClient: true, signal }).response
   }
 
   /** Sends one subrequest, and reports a rejected response. */
@@ -107,7 +105,7 @@ export class SubrequestLoader<Req, Res> {
     const { refreshMode } = this.#route
     const { response, requestFields } = this.#dispatch(task, responseToRevalidate, {
       received: this.#received,
-      connection: this.#connection,
+      anotherClient: false,
       signal: load.signal,
     })
     const { result: returned, status } = await response
@@ -122,21 +120,21 @@ export class SubrequestLoader<Req, Res> {
   }
 
   get #received(): ReceivedRequest {
-    const { scheme, host, req } = this.#exchange
-    return { scheme, host, headers: copyUnreported(req.headers) }
+    const { scheme, host, headers } = this.#exchange
+    return { scheme, host, headers: copyUnreported(headers) }
   }
 
   #dispatch(
     { load, record, loadId, forwarded, collapseFailed }: LoadTask,
     responseToRevalidate: RecordedResponse | undefined,
-    { received: { scheme, host, headers }, connection, signal }: Sending,
+    { received: { scheme, host, headers }, anotherClient, signal }: Sending,
   ): { readonly response: Promise<SubrequestResponse>; readonly requestFields: IncomingHttpHeaders } {
     const route = this.#route
     const exchange = this.#exchange
     const { key, keyedUrl, target, unshareable } = this.#context
     const { place, routingFields } = exchange
     const requestFields = { ...routingFields, ...subrequestFields(headers, route, record) }
-    const response = sendSubrequest({
+    const response = this.#sendSubrequest({
       place,
       key,
       scheme,
@@ -155,9 +153,8 @@ export class SubrequestLoader<Req, Res> {
       },
       target: keyedUrl(target),
       signal,
-      connection,
+      anotherClient,
       scope: route.scope,
-      dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
     })
     return { response, requestFields }
   }

@@ -1,13 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
+import type { Subrequest } from '../subrequest.ts'
 import { asSocket, type NullSocket, NullStream } from './null-socket.ts'
 
 /** What a subrequest asks for. */
-export interface RequestLine {
-  readonly scheme: string
-  readonly host: string
-  readonly target: string
-  readonly headers: Readonly<Record<string, string>>
-}
+type RequestLine = Pick<Subrequest, 'scheme' | 'host' | 'target' | 'headers'>
 
 /** Makes the request that arrives at the server. */
 export function requestOn(socket: NullSocket, line: RequestLine): IncomingMessage {

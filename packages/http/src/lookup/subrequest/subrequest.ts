@@ -1,39 +1,13 @@
 import { InvalidOptionError } from '@cattlegrid/core'
-import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { queueOwnMicrotask } from '../../microtask.ts'
 import type { Recorder } from '../../capture/recorder.ts'
-import type { RecordingResult } from '../../capture/recording-result.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
-import type { RecorderFacts } from '../handler-recorder.ts'
 import { NullSocket, NullStream } from './null-socket.ts'
-import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts'
+import { requestOn, responseOn } from './subrequest-message.ts'
+import type { Subrequest, SubrequestMarker, SubrequestResponse, SubrequestResult } from '../subrequest.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
-
-/**
- * The facts about the load that sent a subrequest, for the recorder of its handler. `responseToRevalidate`:
- * the response whose validators it carries.
- */
-export type SubrequestFacts = Pick<
-  RecorderFacts,
-  'responseToRevalidate' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
->
-
-/** Marks a subrequest for the place that sent it. */
-export interface SubrequestMarker {
-  readonly place: string
-  /** The key of the request that caused the subrequest. */
-  readonly key: string
-  /**
-   * Called when the subrequest reaches the place that sent it: the handler runs, and `recorder` records
-   * its response.
-   */
-  onReached(recorder: Recorder): void
-  /** Called when the subrequest reaches that place, but its handler must not run. */
-  onRefused(kind: Refusal): void
-  readonly facts: SubrequestFacts
-}
 
 /**
  * The marker of a subrequest. A request from the network has none and cannot forge one: it is not a
@@ -61,40 +35,15 @@ export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
 
-/** `headers`: all fields of the subrequest except `Host` and the pseudo-header fields. */
-export interface Subrequest extends RequestLine {
-  readonly place: string
-  readonly key: string
-  readonly facts: SubrequestFacts
+/** A subrequest on the way through an application over `node:http`. */
+interface SentSubrequest extends Subrequest {
   /**
-   * The connection of that request: the subrequest has the same peer address, so that the framework trusts
+   * The connection of the client: the subrequest has the same peer address, so that the framework trusts
    * both alike.
    */
   readonly connection: ClientConnection
-  /** Aborts the subrequest, whatever the handler does. */
-  readonly signal: AbortSignal
-  readonly scope: AsyncResource
   /** Called where the request came without a server, or its server has no `request` listener. */
   dispatch(req: IncomingMessage, res: ServerResponse): void
-}
-
-/**
- * Why the place that sent a subrequest runs no handler for it. `other-key`: it makes another key of the
- * subrequest, because the key holds a value that the subrequest lacks. `switched-off`: the cache was paused
- * or disabled meanwhile.
- */
-type Refusal = 'other-key' | 'switched-off'
-
-/**
- * `unreached`: it ended before its place recorded it: an outer layer answered, the load was aborted, or its
- * key could not be made.
- */
-export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
-
-export interface SubrequestResponse {
-  readonly result: SubrequestResult
-  /** undefined: no head came. */
-  readonly status: number | undefined
 }
 
 /**
@@ -103,7 +52,7 @@ export interface SubrequestResponse {
  * section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and those in
  * `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
  */
-export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
+export function sendSubrequest(subrequest: SentSubrequest): Promise<SubrequestResponse> {
   const socket = socketFor(subrequest)
   const req = requestOn(socket, subrequest)
   const res = responseOn(socket, req)
@@ -154,12 +103,12 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
   })
 }
 
-function socketFor({ connection, scheme }: Subrequest): NullSocket {
+function socketFor({ connection, scheme }: SentSubrequest): NullSocket {
   const encrypted = scheme === 'https'
   return connection.isHttp2 ? new NullStream(connection, encrypted) : new NullSocket(connection, encrypted)
 }
 
-function enter(subrequest: Subrequest, req: IncomingMessage, res: ServerResponse): void {
+function enter(subrequest: SentSubrequest, req: IncomingMessage, res: ServerResponse): void {
   const { server } = subrequest.connection
   if (server === undefined || !enterServer(server, req, res)) subrequest.dispatch(req, res)
 }

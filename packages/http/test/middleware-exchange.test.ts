@@ -19,7 +19,7 @@ import {
   httpCache,
   type KeyOptions,
   nextDeclaration,
-  NodeExchange,
+  MiddlewareExchange,
   type NodeMiddleware,
   purgeMiddleware,
   type RouteOptions,
@@ -39,7 +39,7 @@ beforeEach(() => {
 })
 afterEach(() => cache.close())
 
-class AppExchange extends NodeExchange {
+class AppExchange extends MiddlewareExchange {
   dispatch(req: IncomingMessage, res: ServerResponse): void {
     app(req, res)
   }
