@@ -10,6 +10,7 @@ const packages = {
   express: ['core', 'http'],
   fastify: ['core', 'http'],
   nestjs: ['core', 'http', 'express', 'fastify'],
+  web: ['core', 'http'],
   metrics: ['core', 'http'],
   testkit: ['core', 'http'],
 }
@@ -42,7 +43,8 @@ const columns = {
     formats: '(?:leases/lease-value|entries/record|notices/wake-message).ts',
   },
   http: {
-    index: '(?:index|internal).ts',
+    index: '(?:index|binding).ts',
+    'middleware-exchange': 'middleware-exchange.ts',
     'node-exchange': 'node-exchange.ts',
     serve: 'serve.ts',
     entries: '(?:purge|observe)/',

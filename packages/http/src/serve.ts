@@ -9,12 +9,7 @@ import { isLoop, withoutLoopMembers } from './request/loop-detection.ts'
 import { hasPreconditions } from './request/handler-input.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
-import {
-  honouredDirectives,
-  keyedRequestOf,
-  requestContextOf,
-  urlTagOf,
-} from './lookup/request-context.ts'
+import { honouredDirectives, keyedRequestOf, requestContextOf, urlTagOf } from './lookup/request-context.ts'
 import { forgetRequest, reportRequest } from './lookup/request-report.ts'
 import type { Route } from './route/route.ts'
 import { unstoredKeysOf } from './lookup/unstored-keys.ts'
@@ -80,8 +75,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
  * app.use((req, res, next) => serveStored(new MyExchange(req, res, place), route, next))
  */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
-  if (exchange.subrequest !== undefined || route.mode === 'observe' || exchange.isAnswered)
-    return onMiss()
+  if (exchange.subrequest !== undefined || route.mode === 'observe' || exchange.isAnswered) return onMiss()
   reportRequest(exchange, route)
   const miss = (): void => {
     forgetRequest(exchange)

@@ -3,7 +3,7 @@ import { describeCacheStatus } from './adapter-contract/cache-status.ts'
 import { describeCollapse } from './adapter-contract/collapse.ts'
 import { describeCaptures } from './adapter-contract/captures.ts'
 import { describeConditions } from './adapter-contract/conditions.ts'
-import type { Contract } from './adapter-contract/contract.ts'
+import type { Contract, Need } from './adapter-contract/contract.ts'
 import { describeDeclaring } from './adapter-contract/declaring.ts'
 import { describeErrorLifetimes } from './adapter-contract/error-lifetimes.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
@@ -66,6 +66,8 @@ export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-con
  * @param runner the test runner. Default: the global `describe` and `test`.
  * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left
  * out. Default: a memory store.
+ * @param over `fetch`: the handlers of the framework return a `Response`; the tests of what a handler does with
+ * Node's response are then left out. Default: `node`.
  *
  * @example
  * import { type AdapterFactory, describeAdapterContract } from '@cattlegrid/testkit'
@@ -77,23 +79,23 @@ export function describeAdapterContract(
   factory: AdapterFactory,
   runner: ContractRunner = globalRunner(),
   openStore?: () => Promise<ContractStore>,
+  over: 'node' | 'fetch' = 'node',
 ): void {
+  const offered: Readonly<Record<Need, boolean>> = { time: openStore === undefined, node: over === 'node' }
   const contract: Contract = {
     factory: { start: factory, openStore },
     describe: runner.describe,
-    test: (title, play, needs) => {
-      if (needs !== 'time' || openStore === undefined) runner.test(title, play)
+    test: (title, play, ...needs) => {
+      if (needs.every((need) => offered[need])) runner.test(title, play)
     },
   }
   const parts = [
     describeCollapse,
     describeStale,
     describeFailingLeaders,
-    describeLeaving,
     describeEligible,
     describeStorable,
     describeErrorLifetimes,
-    describeTrailers,
     describeCaptures,
     describeObserving,
     describePausing,
@@ -109,28 +111,32 @@ export function describeAdapterContract(
     describeResponseDirectives,
     describeInvalidation,
     describeSafeMethods,
-    describeWrongArguments,
     describeRanges,
     describeRevalidating,
     describeFunctionsAnswerNow,
     describeHosts,
     describeOuterVary,
-    describeOuterHead,
     describeOuterDestroy,
-    describeFraming,
-    describeOuterBodies,
     describeUnstoredUrls,
     describePersonalFields,
     describeAudits,
     describeKeepDecides,
     describeAfterEnd,
-    describeLateAnswers,
-    describeLateFailures,
     describeLateLoads,
     describeReasons,
     describeReporting,
   ]
+  const ofNode = [
+    describeLeaving,
+    describeTrailers,
+    describeWrongArguments,
+    describeOuterHead,
+    describeFraming,
+    describeOuterBodies,
+    describeLateAnswers,
+    describeLateFailures,
+  ]
   runner.describe(`the adapter contract on ${name}`, () => {
-    for (const part of parts) part(contract)
+    for (const part of [...parts, ...(offered.node ? ofNode : [])]) part(contract)
   })
 }

@@ -82,3 +82,11 @@ export interface ClientReads {
   resume(): void
   stop(): void
 }
+
+/** True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies. */
+export function hasOnlyKeyedCookies(value: unknown, keyed: readonly string[]): boolean {
+  if (keyed.length === 0) return false
+  // `headersDistinct` has a list.
+  const field = Array.isArray(value) ? value.join(';') : value
+  return typeof field !== 'string' || field.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
+}

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { normalHost } from '../fields/normal-host.ts'
+import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 import type { KeyRule } from './request-key.ts'
 
@@ -77,4 +79,27 @@ export interface HandlerInput {
   readonly added: Readonly<Record<string, string>>
   /** Maps a URL to its form in the key; undefined: the handler sees that form already. */
   readonly rewrite: ((url: string) => string) | undefined
+}
+
+/** The fields that a handler sees, of a request that has one value of each. */
+export function shownFields(
+  headers: IncomingHttpHeaders,
+  { host, scheme, hidden: { dropped, reduced }, added }: HandlerInput,
+): Record<string, string> {
+  const shown: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !dropped.has(name)) shown[name] = String(value)
+  const site = normalHost(scheme, host)
+  const keep = (name: string, trusted: string, value: string): void => {
+    if (!reduced.has(name) || shown[name] === undefined) return
+    // Of a forwarded value only the trusted one stays, in whichever place of the list.
+    const isTrusted = name === 'host' || shown[name].split(',').some((entry) => entry.trim() === trusted)
+    if (isTrusted && value !== '') shown[name] = value
+    else delete shown[name]
+  }
+  keep('host', host, site)
+  keep('x-forwarded-host', host, site)
+  keep('x-forwarded-proto', scheme, scheme)
+  const accepted = shown['accept-encoding']
+  return { ...shown, ...(accepted === undefined ? {} : { 'accept-encoding': reduceEncoding(accepted) }), ...added }
 }

@@ -4,6 +4,7 @@ import { type Caller, CapturedStack } from './caller.ts'
 import {
   CLIENT_FIELDS,
   type ClientReads,
+  hasOnlyKeyedCookies,
   PERSONAL_FIELDS,
   PERSONAL_PROPERTIES,
   type PersonalRead,
@@ -183,7 +184,7 @@ export class PersonalReads implements ClientReads {
     const keyed = this.#keyedCookies
     if (keyed.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
       return this.#cookiesOf(value, (trap) => this.#note(expression, name, trap))
-    if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, callee)
+    if (name !== 'cookie' || !hasOnlyKeyedCookies(value, keyed)) this.#note(expression, name, callee)
     return value
   }
 
@@ -234,12 +235,4 @@ export class PersonalReads implements ClientReads {
   get #listens(): boolean {
     return this.#outside === 0 && !this.#paused && this.#found === undefined
   }
-}
-
-/** True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies. */
-function hasOnlyKeyedCookies(name: string, value: unknown, keyed: readonly string[]): boolean {
-  if (name !== 'cookie' || keyed.length === 0) return false
-  // `headersDistinct` has a list.
-  const field = Array.isArray(value) ? value.join(';') : value
-  return typeof field !== 'string' || field.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
 }

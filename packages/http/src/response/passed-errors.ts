@@ -29,8 +29,13 @@ export function forgetPassedError(req: IncomingMessage): void {
  */
 export function judgePassedError(req: IncomingMessage, status: number, judgement: Judgement): Judgement {
   const passed = errors.get(req)
-  if (passed === undefined || (judgement.kind !== 'store' && judgement.kind !== 'share')) return judgement
-  return status >= 400 && statusOf(passed.error) === status ? judgement : { kind: 'fail', share: true }
+  return passed === undefined ? judgement : judgedByError(passed.error, status, judgement)
+}
+
+/** The judgement on the answer of this status that an error handling gave for `error`. */
+export function judgedByError(error: unknown, status: number, judgement: Judgement): Judgement {
+  if (judgement.kind !== 'store' && judgement.kind !== 'share') return judgement
+  return status >= 400 && statusOf(error) === status ? judgement : { kind: 'fail', share: true }
 }
 
 function statusOf(error: unknown): unknown {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { KeepOptions } from '@cattlegrid/core'
 import { checkOptions, LONGEST_WINDOW, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { tagsRule } from './tags.ts'
@@ -46,7 +45,8 @@ interface State {
  */
 const STATE = Symbol.for('cattlegrid.directives')
 
-type WithState = ServerResponse & { readonly [STATE]?: State }
+/** A response, or in the handlers of `@cattlegrid/web` their request. */
+type WithState = object & { readonly [STATE]?: State }
 
 /**
  * All layers of the application get the same object for a response.
@@ -56,15 +56,15 @@ type WithState = ServerResponse & { readonly [STATE]?: State }
  *
  * directivesOf(res).noStore()
  */
-export function directivesOf(res: ServerResponse): ResponseDirectives {
+export function directivesOf(res: object): ResponseDirectives {
   return stateOf(res).directives
 }
 
-export function givenDirectives(res: ServerResponse): GivenDirectives {
+export function givenDirectives(res: object): GivenDirectives {
   return (res as WithState)[STATE]?.given ?? {}
 }
 
-function stateOf(res: ServerResponse): State {
+function stateOf(res: object): State {
   const known = (res as WithState)[STATE]
   if (known !== undefined) return known
   const state: State = {

@@ -115,6 +115,7 @@ export function describeCaptures({ factory, describe, test }: Contract): void {
         })
       },
       'time',
+      'node',
     )
   })
 }

@@ -4,6 +4,11 @@ import type { AdapterStage } from './stage.ts'
 /** The arguments of each part of the contract. */
 export interface Contract extends Pick<ContractRunner, 'describe'> {
   readonly factory: AdapterStage
-  /** A test with `needs: 'time'` moves the clock, which the clock of a store's server does not allow. */
-  test(title: string, play: () => Promise<void>, needs?: 'time'): void
+  test(title: string, play: () => Promise<void>, ...needs: readonly Need[]): void
 }
+
+/**
+ * What only some stages have. `time`: a clock that the test moves; that of a store's server does not move.
+ * `node`: handlers that write to Node's response, and see its connection; those of `fetch` return a response.
+ */
+export type Need = 'time' | 'node'

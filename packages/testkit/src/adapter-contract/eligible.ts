@@ -126,18 +126,22 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a target with an authority or a fragment is reduced to path and query, for the key and for the handler', async () => {
-      for (const target of ['http://evil.example/target?a=1', '/target?a=1#evil']) {
-        const origin = counted((run, { url }) => text(`run ${run} ${url}`))
-        await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
-          const { host } = new URL(stage.origin)
-          const { status, text: body } = await stage.ask(target, { headers: { host } })
-          // Some frameworks match no route for such a target.
-          if (status !== 404) assert.equal(body, 'run 1 /target?a=1')
-          assert.equal((await stage.ask('/target?a=1')).text, 'run 1 /target?a=1')
-        })
-      }
-    })
+    test(
+      'a target with an authority or a fragment is reduced to path and query, for the key and for the handler',
+      async () => {
+        for (const target of ['http://evil.example/target?a=1', '/target?a=1#evil']) {
+          const origin = counted((run, { url }) => text(`run ${run} ${url}`))
+          await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
+            const { host } = new URL(stage.origin)
+            const { status, text: body } = await stage.ask(target, { headers: { host } })
+            // Some frameworks match no route for such a target.
+            if (status !== 404) assert.equal(body, 'run 1 /target?a=1')
+            assert.equal((await stage.ask('/target?a=1')).text, 'run 1 /target?a=1')
+          })
+        }
+      },
+      'node',
+    )
 
     test('a request bypasses the cache if the route is not enabled, the host is not listed, or its cookie excludes it', async () => {
       const hosts = ['shop.example'] as const

@@ -1,29 +1,29 @@
 import { strict as assert } from 'node:assert'
 import type { Received } from './client.ts'
 import { type ContractAnswer, counted, aborted, hangUp, stalled, stream, text } from './contract-route.ts'
-import type { Contract } from './contract.ts'
+import type { Contract, Need } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s' } as const
 
 /** The ways in which a leader can fail. The handler throws exactly this value. */
-const FAILURES: readonly (readonly [string, () => ContractAnswer])[] = [
+const FAILURES: readonly (readonly [string, () => ContractAnswer, ...Need[]])[] = [
   ['answers 500', () => text('broken', { 'x-trace': 'secret' }, 500)],
   ['answers 503', () => text('later', { 'retry-after': '7' }, 503)],
   ['throws', throwing(new Error('no database'))],
   ['throws nothing', throwing(undefined)],
   ['throws a string', throwing('no database')],
   ['is aborted', aborted],
-  ['hangs up', hangUp],
+  ['hangs up', hangUp, 'node'],
 ]
 
 /** How the handler of a leader may end after its client left. */
-const ENDINGS_AFTER_LEAVING: readonly (readonly [string, () => ContractAnswer])[] = [
+const ENDINGS_AFTER_LEAVING: readonly (readonly [string, () => ContractAnswer, ...Need[]])[] = [
   ['sends its response', () => text('well')],
   ['streams its response', () => stream(['we', 'll'], { 'content-type': 'text/plain' })],
-  ['throws', throwing(new Error('the query was cancelled: its client left'))],
-  ['is aborted', aborted],
-  ['hangs up', hangUp],
+  ['throws', throwing(new Error('the query was cancelled: its client left')), 'node'],
+  ['is aborted', aborted, 'node'],
+  ['hangs up', hangUp, 'node'],
 ]
 
 function throwing(thrown: unknown): () => never {
@@ -35,7 +35,7 @@ function throwing(thrown: unknown): () => never {
 /** However the leader fails, no client hangs, and none gets an empty or truncated 200. */
 export function describeFailingLeaders({ factory, describe, test }: Contract): void {
   describe('a leader that fails', () => {
-    for (const [what, fail] of FAILURES) {
+    for (const [what, fail, ...needs] of FAILURES) {
       test(
         `50 clients whose leader ${what} all get an error, never an empty success, and the next leader serves its response`,
         async () => {
@@ -56,6 +56,7 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
           })
         },
         'time',
+        ...needs,
       )
     }
 
@@ -118,39 +119,47 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
       'time',
     )
 
-    test('a leader whose client leaves in the middle of the body keeps no follower waiting', async () => {
-      const origin = counted((run) => (run === 1 ? stalled() : text('well')))
-      await onStage(factory, [{ path: '/deserted', cache, handle: origin.handle }], async (stage) => {
-        const leader = stage.askAndLeave('/deserted')
-        await leader.begun
-        const crowd = stage.crowd(20, '/deserted')
-        await stage.seen('join', 20)
-        leader.leave()
-        for (const received of await crowd) if (received.status !== 200) expectFailure(received)
-        assert.equal((await stage.ask('/deserted')).text, 'well')
-      })
-    })
-
-    for (const [what, end] of ENDINGS_AFTER_LEAVING) {
-      test(`a leader whose client leaves before the handler ${what} fails no follower, and a response is stored`, async () => {
-        const gate = createGate()
-        const origin = counted(async (run) => {
-          await gate.opened
-          return run === 1 ? end() : text('well')
-        })
-        await onStage(factory, [{ path: '/left', cache, handle: origin.handle }], async (stage) => {
-          const leader = stage.askAndLeave('/left')
-          await stage.seen('load', 1)
-          const crowd = stage.crowd(20, '/left')
+    test(
+      'a leader whose client leaves in the middle of the body keeps no follower waiting',
+      async () => {
+        const origin = counted((run) => (run === 1 ? stalled() : text('well')))
+        await onStage(factory, [{ path: '/deserted', cache, handle: origin.handle }], async (stage) => {
+          const leader = stage.askAndLeave('/deserted')
+          await leader.begun
+          const crowd = stage.crowd(20, '/deserted')
           await stage.seen('join', 20)
           leader.leave()
-          await leader.gone
-          gate.open()
-          for (const { text: body } of await crowd) assert.equal(body, 'well')
-          assert.equal((await stage.ask('/left')).text, 'well')
-          assert.ok(origin.runs <= 2)
+          for (const received of await crowd) if (received.status !== 200) expectFailure(received)
+          assert.equal((await stage.ask('/deserted')).text, 'well')
         })
-      })
+      },
+      'node',
+    )
+
+    for (const [what, end, ...needs] of ENDINGS_AFTER_LEAVING) {
+      test(
+        `a leader whose client leaves before the handler ${what} fails no follower, and a response is stored`,
+        async () => {
+          const gate = createGate()
+          const origin = counted(async (run) => {
+            await gate.opened
+            return run === 1 ? end() : text('well')
+          })
+          await onStage(factory, [{ path: '/left', cache, handle: origin.handle }], async (stage) => {
+            const leader = stage.askAndLeave('/left')
+            await stage.seen('load', 1)
+            const crowd = stage.crowd(20, '/left')
+            await stage.seen('join', 20)
+            leader.leave()
+            await leader.gone
+            gate.open()
+            for (const { text: body } of await crowd) assert.equal(body, 'well')
+            assert.equal((await stage.ask('/left')).text, 'well')
+            assert.ok(origin.runs <= 2)
+          })
+        },
+        ...needs,
+      )
     }
 
     test('a leader whose client sends what is no HTTP fails no follower, and its key does not cool down', async () => {

@@ -1,19 +1,19 @@
 import { strict as assert } from 'node:assert'
 import { type ContractAnswer, type ContractRequest, counted, aborted, hangUp, nothing, text } from './contract-route.ts'
-import type { Contract } from './contract.ts'
+import type { Contract, Need } from './contract.ts'
 import { createGate, onStage, type Stage } from './stage.ts'
 
 const cache = { ttl: '10s', staleWhileRevalidate: '1m' } as const
 
 /** The results of a background refresh that must leave the stale entry in place. */
-const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
+const REJECTED: readonly (readonly [string, () => ContractAnswer, ...Need[]])[] = [
   ['answers 500', () => text('broken', {}, 500)],
   ['answers 401', () => text('who are you?', {}, 401)],
   ['redirects to a login', () => nothing(302, { location: '/login' })],
   ['sets a cookie', () => text('two', { 'set-cookie': 'session=1' })],
   ['is private', () => text('two', { 'cache-control': 'private' })],
   ['is aborted', aborted],
-  ['hangs up', hangUp],
+  ['hangs up', hangUp, 'node'],
   [
     'throws',
     () => {
@@ -79,7 +79,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
       'time',
     )
 
-    for (const [what, answer] of REJECTED) {
+    for (const [what, answer, ...needs] of REJECTED) {
       test(
         `a refresh that ${what} keeps the entry unchanged, and the process alive`,
         async () => {
@@ -95,6 +95,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
           })
         },
         'time',
+        ...needs,
       )
     }
 

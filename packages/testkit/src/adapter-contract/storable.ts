@@ -9,7 +9,7 @@ import {
   stream,
   text,
 } from './contract-route.ts'
-import type { Contract } from './contract.ts'
+import type { Contract, Need } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s', maxBodyBytes: '64kb' } as const
@@ -21,13 +21,13 @@ const says =
     text('own', headers)
 
 /** Responses for one client alone: never stored, never sent to another client. */
-const UNSHAREABLE: readonly (readonly [string, () => ContractAnswer])[] = [
+const UNSHAREABLE: readonly (readonly [string, () => ContractAnswer, ...Need[]])[] = [
   ['Set-Cookie', says({ 'set-cookie': 'a=1' })],
   ['two cookies', says({ 'set-cookie': ['a=1', 'b=2'] })],
   ['a cookie on a stream', () => stream(['own'], { 'content-type': 'text/plain', 'set-cookie': 'a=1' })],
   ['a cookie on JSON', () => json('own', { 'set-cookie': 'a=1' })],
   ['a cookie on a Buffer', () => bytes(Buffer.from('own'), { 'set-cookie': 'a=1' })],
-  ['a cookie past the framework', rawCookie],
+  ['a cookie past the framework', rawCookie, 'node'],
   ['Cache-Control: private', says({ 'cache-control': 'private' })],
   ['Cache-Control: PRIVATE', says({ 'cache-control': 'PRIVATE, max-age=60' })],
   ['Cache-Control: private of some fields', says({ 'cache-control': 'max-age=60, private="x-a, x-b"' })],
@@ -82,24 +82,28 @@ const STORED: readonly (readonly [number, string])[] = [
 /** The rules that decide which responses are stored, and which waiting clients get. */
 export function describeStorable({ factory, describe, test }: Contract): void {
   describe('which responses are stored', () => {
-    for (const [what, answer] of UNSHAREABLE) {
-      test(`a response with ${what} is for its own client only: not stored, and not shared with followers`, async () => {
-        const gate = createGate()
-        const origin = counted(async () => {
-          await gate.opened
-          return answer()
-        })
-        await onStage(factory, [{ path: '/unshareable', cache, handle: origin.handle }], async (stage) => {
-          const crowd = stage.crowd(10, '/unshareable')
-          await stage.seen('join', 9)
-          gate.open()
-          const received = await crowd
-          assert.equal(origin.runs, 10)
-          for (const { text: body } of received) assert.ok(body === received[0]?.text && body !== '')
-          await stage.ask('/unshareable')
-          assert.equal(origin.runs, 11)
-        })
-      })
+    for (const [what, answer, ...needs] of UNSHAREABLE) {
+      test(
+        `a response with ${what} is for its own client only: not stored, and not shared with followers`,
+        async () => {
+          const gate = createGate()
+          const origin = counted(async () => {
+            await gate.opened
+            return answer()
+          })
+          await onStage(factory, [{ path: '/unshareable', cache, handle: origin.handle }], async (stage) => {
+            const crowd = stage.crowd(10, '/unshareable')
+            await stage.seen('join', 9)
+            gate.open()
+            const received = await crowd
+            assert.equal(origin.runs, 10)
+            for (const { text: body } of received) assert.ok(body === received[0]?.text && body !== '')
+            await stage.ask('/unshareable')
+            assert.equal(origin.runs, 11)
+          })
+        },
+        ...needs,
+      )
     }
 
     for (const [what, answer] of UNSTORED) {

@@ -93,7 +93,8 @@ export class SubrequestLoader<Req, Res> {
   asAnotherClient(task: LoadTask): SendAnonymously {
     const received = this.#received
     return (vary, signal) =>
-      this.#dispatch({ ...task, record: { vary, id: '' } }, undefined, { received, anotherClient: true, signal }).response
+      this.#dispatch({ ...task, record: { vary, id: '' } }, undefined, { received, anotherClient: true, signal })
+        .response
   }
 
   /** Sends one subrequest, and reports a rejected response. */

@@ -1,0 +1,95 @@
+import type { FetchReads } from './client-reads.ts'
+
+/** What the handler sees of its request. */
+interface Shown {
+  readonly url: string
+  /** Without those that tell who the client is. */
+  readonly headers: Headers
+  readonly signal: AbortSignal
+}
+
+/**
+ * Makes the request that a handler gets: with the URL and the fields of its key. Fields that tell who the
+ * client is are only in its `headers`, where a read is noticed: a copy, as `new Request(request)` or
+ * `fetch(request)` make it, has none of them. It has the class and the properties of the client's.
+ */
+export function shownRequest<Req extends Request>(
+  client: Req,
+  { url, headers, signal }: Shown,
+  reads: FetchReads,
+): Req {
+  const personal = reads.fields.filter((name) => !isShown(name, headers, reads))
+  const open = new Headers(headers)
+  for (const name of personal) open.delete(name)
+  const Kind = client.constructor as new (url: string, init: RequestInit) => Req
+  const shown = new Kind(url, { method: client.method, headers: open, signal })
+  const watched = watchedHeaders(headers, personal, reads)
+  define(shown, 'headers', () => watched)
+  const clone = (): Req => shownRequest(client, { url, headers, signal }, reads)
+  Object.defineProperty(shown, 'clone', { configurable: true, value: clone })
+  for (const name of propertiesOf(client))
+    if (!(name in Request.prototype) && (Object.hasOwn(client, name) || !(name in shown) || isPersonal(name, reads)))
+      carry(shown, client, name, reads)
+  return shown
+}
+
+function isShown(name: string, headers: Headers, reads: FetchReads): boolean {
+  const value = headers.get(name)
+  return value !== null && reads.isKeyed(name, value)
+}
+
+function isPersonal(name: string, { properties }: FetchReads): boolean {
+  return properties.includes(name)
+}
+
+/** The names of what frameworks, runtimes and layers outside have given the client's request. */
+function propertiesOf(client: Request): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (let kind: object = client; kind !== Request.prototype && kind !== Object.prototype;) {
+    for (const name of Object.getOwnPropertyNames(kind)) names.add(name)
+    kind = (Object.getPrototypeOf(kind) as object | null) ?? Object.prototype
+  }
+  names.delete('constructor')
+  return names
+}
+
+function carry(shown: Request, client: Request, name: string, reads: FetchReads): void {
+  const read = (): unknown => {
+    if (isPersonal(name, reads)) reads.note(name, `request.${name}`, read)
+    const value: unknown = Reflect.get(client, name, client)
+    return typeof value === 'function' ? (value.bind(client) as unknown) : value
+  }
+  define(shown, name, read)
+}
+
+function define(shown: Request, name: string, get: () => unknown): void {
+  Object.defineProperty(shown, name, { configurable: true, get, set: (value: unknown) => replace(shown, name, value) })
+}
+
+function replace(shown: Request, name: string, value: unknown): void {
+  Object.defineProperty(shown, name, { configurable: true, writable: true, value })
+}
+
+const OF_ONE_FIELD: readonly (string | symbol)[] = ['get', 'has']
+
+/** The fields, where reads of the personal ones are noticed: by name, or in a list of those that are there. */
+function watchedHeaders(headers: Headers, personal: readonly string[], reads: FetchReads): Headers {
+  if (personal.length === 0) return headers
+  const present = personal.find((name) => headers.has(name))
+  const get = (target: Headers, property: string | symbol): unknown => {
+    const value: unknown = Reflect.get(target, property, target)
+    if (typeof value !== 'function') return value
+    const call = (...args: readonly unknown[]): unknown => {
+      const named = OF_ONE_FIELD.includes(property) ? String(args[0]).toLowerCase() : undefined
+      const name = named === undefined ? present : personal.find((one) => one === named)
+      if (name !== undefined && !isWrite(property)) reads.note(name, `headers.${name}`, call)
+      return Reflect.apply(value, target, args) as unknown
+    }
+    return call
+  }
+  return new Proxy(headers, { get })
+}
+
+function isWrite(property: string | symbol): boolean {
+  return property === 'set' || property === 'append' || property === 'delete'
+}

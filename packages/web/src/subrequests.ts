@@ -1,0 +1,69 @@
+import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse } from '@cattlegrid/http/binding'
+
+/** The markers of requests of the cache's own, by request. A client cannot forge one. */
+const markers = new WeakMap<Request, SubrequestMarker>()
+
+export function markerOf(request: Request): SubrequestMarker | undefined {
+  return markers.get(request)
+}
+
+/**
+ * True if cattlegrid itself has made this request: to refresh an entry, to fill it for a `HEAD`, or to audit
+ * a response. Use it in loggers and rate limiters outside of a cached handler.
+ *
+ * @example
+ * import { isRefresh } from '@cattlegrid/web'
+ *
+ * const log = (request: Request): void => {
+ *   if (!isRefresh(request)) console.log(request.method, request.url)
+ * }
+ */
+export function isRefresh(request: Request): boolean {
+  return markers.has(request)
+}
+
+/**
+ * Returns what sends requests of the cache's own by `send`: to the handler of the place, or through the whole
+ * app. `waitUntil` keeps the host awake until such a request has its response.
+ */
+export function subrequestsBy(
+  send: (request: Request) => Promise<Response>,
+  waitUntil: ((work: Promise<unknown>) => void) | undefined,
+): SendSubrequest {
+  return (subrequest) => {
+    const responded = new Promise<SubrequestResponse>((resolve, reject) => {
+      subrequest.scope.runInAsyncScope(() => dispatch(subrequest, send, resolve).catch(reject))
+    })
+    waitUntil?.(responded)
+    return responded
+  }
+}
+
+async function dispatch(
+  { place, key, facts, scheme, host, target, headers, signal }: Subrequest,
+  send: (request: Request) => Promise<Response>,
+  resolve: (response: SubrequestResponse) => void,
+): Promise<void> {
+  const request = new Request(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
+  let isReached = false
+  markers.set(request, {
+    place,
+    key,
+    facts,
+    onReached(recorder) {
+      isReached = true
+      signal.addEventListener('abort', () => recorder.abort('failure'), { once: true })
+      void recorder.done.then((result) => resolve({ result, status: recorder.status }))
+    },
+    onRefused: (kind) => resolve({ result: { kind }, status: undefined }),
+  })
+  const unreached = (status?: number): void => {
+    if (!isReached) resolve({ result: { kind: 'unreached' }, status })
+  }
+  signal.addEventListener('abort', () => unreached(), { once: true })
+  if (signal.aborted) return unreached()
+  const response = await send(request)
+  // What records the response reads a branch of its own.
+  await response.body?.cancel()
+  unreached(response.status)
+}
