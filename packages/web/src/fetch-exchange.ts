@@ -20,7 +20,7 @@ import { FetchReads } from './client-reads.ts'
 import { fieldsOfBody, headersFrom, withFields } from './fields.ts'
 import { HandlerBody } from './handler-body.ts'
 import { shownRequest } from './shown-request.ts'
-import { markerOf } from './subrequests.ts'
+import { markerOf, markShown } from './subrequests.ts'
 
 /** What lies behind the cache for one request, and how requests of the cache's own get there. */
 export interface FetchPlace<Req extends Request, Given = Req, Produced = Response> {
@@ -67,6 +67,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   readonly #onClose: (() => void)[] = []
   #resolve: (response: Response | Promise<Response>) => void = () => undefined
   readonly #client = new ClientLeaving()
+  #onLeft: (() => void) | undefined
   #isAnswered = false
   #status = 200
   #input: HandlerInput | undefined
@@ -196,10 +197,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   run(recording: Recording): void {
-    void this.#run(recording).catch((error: unknown) => {
-      recording.abort('failure')
-      this.#fail(error)
-    })
+    void this.#run(recording).catch((error: unknown) => this.#recordThrown(error, recording))
   }
 
   send({ status, fields, extraFields, removed, body }: Answer): void {
@@ -248,23 +246,20 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     const stop = new AbortController()
     const request = (this.#shown = this.#shownRequest(stop.signal))
     void recording.done.then(() => {
-      if (!this.#client.aborted) return
-      // Nobody wants the response any more.
-      this.#body?.abandon()
-      stop.abort()
+      // Nobody else wants the response any more.
+      this.#onLeft = () => {
+        this.#body?.abandon()
+        stop.abort(this.#client.reason)
+      }
+      if (this.#client.aborted) this.#onLeft()
     })
-    let response: Response
-    try {
-      response = await this.#place.run(request, this.#reads)
-    } catch (error) {
-      return this.#recordThrown(error, recording)
-    }
+    const response = await this.#place.run(request, this.#reads)
     this.#response = response
     this.#body = new HandlerBody(response.body, recording, () => this.#leave(undefined))
     await this.#record(response, this.#body, recording)
   }
 
-  /** The framework answers an error of its handler with a 500. */
+  /** The framework answers an error of its handler with a 500, and one of a body that has not begun. */
   #recordThrown(error: unknown, recording: Recording): void {
     this.#thrown = { error }
     const isWithheld = recording.withholds(500)
@@ -291,7 +286,12 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     const added = recording.extraFields(head)
     recording.head(head)
     body.record()
-    if (isWithheld) return await body.collect()
+    if (isWithheld) {
+      return await body.collect().catch((error: unknown) => {
+        this.#thrown = { error }
+        recording.abort('failure')
+      })
+    }
     if (notModified === undefined) {
       const sent = response.body === null ? null : (whole ?? body.stream())
       const headers = headersFrom({ ...fields, ...added })
@@ -331,13 +331,17 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     }
     const { scheme = this.scheme, host = this.host, path = this.target } = input ?? {}
     const url = `${scheme}://${host}${path}`
-    return reads === undefined ? this.#request : shownRequest(this.#request, { url, headers, signal }, reads)
+    if (reads === undefined) return this.#request
+    const shown = shownRequest(this.#request, { url, headers, signal }, reads)
+    if (this.subrequest !== undefined) markShown(shown)
+    return shown
   }
 
   /** A host that waits for the response of a client that has left must not wait for ever. */
   #leave(reason: unknown): void {
     this.#client.leave(reason)
     this.#body?.leave()
+    this.#onLeft?.()
     this.#fail(this.#client.reason)
   }
 

@@ -3,13 +3,20 @@ import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse }
 /** The markers of requests of the cache's own, by request. A client cannot forge one. */
 const markers = new WeakMap<Request, SubrequestMarker>()
 
+/** What handlers get of such requests. */
+const shownRequests = new WeakSet<Request>()
+
+export function markShown(request: Request): void {
+  shownRequests.add(request)
+}
+
 export function markerOf(request: Request): SubrequestMarker | undefined {
   return markers.get(request)
 }
 
 /**
  * True if cattlegrid itself has made this request: to refresh an entry, to fill it for a `HEAD`, or to audit
- * a response. Use it in loggers and rate limiters outside of a cached handler.
+ * a response. Use it in loggers and rate limiters, outside of a cached handler and inside.
  *
  * @example
  * import { isRefresh } from '@cattlegrid/web'
@@ -19,7 +26,7 @@ export function markerOf(request: Request): SubrequestMarker | undefined {
  * }
  */
 export function isRefresh(request: Request): boolean {
-  return markers.has(request)
+  return markers.has(request) || shownRequests.has(request)
 }
 
 /**
