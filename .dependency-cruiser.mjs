@@ -51,7 +51,7 @@ const columns = {
     lookup: '(?:lookup/|audit/audited-load.ts)',
     route: 'route/',
     audit: 'audit/(?!audited-load.ts)',
-    exchange: 'exchange.ts',
+    exchange: '(?:exchange|subrequest).ts',
     capture: 'capture/',
     response: 'response/',
     request: 'request/',

@@ -12,7 +12,7 @@ import type { ServeError } from './response/errors.ts'
 import type { RecordedResponse } from './response/recorded-response.ts'
 import type { GivenDirectives } from './response/response-directives.ts'
 import type { Judgement } from './response/storable.ts'
-import type { SendSubrequest, SubrequestMarker } from './lookup/subrequest.ts'
+import type { SendSubrequest, SubrequestMarker } from './subrequest.ts'
 
 /** An error for the framework's error handling. */
 export type PassedError = ServeError

@@ -13,7 +13,7 @@ import { honouredDirectives, keyedRequestOf, requestContextOf, urlTagOf } from '
 import { forgetRequest, reportRequest } from './lookup/request-report.ts'
 import type { Route } from './route/route.ts'
 import { unstoredKeysOf } from './lookup/unstored-keys.ts'
-import type { SubrequestMarker } from './lookup/subrequest.ts'
+import type { SubrequestMarker } from './subrequest.ts'
 import { Responder } from './lookup/responder.ts'
 
 /**

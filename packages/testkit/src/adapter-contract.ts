@@ -66,8 +66,8 @@ export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-con
  * @param runner the test runner. Default: the global `describe` and `test`.
  * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left
  * out. Default: a memory store.
- * @param over `fetch`: the handlers of the framework return a `Response`; the tests of what a handler does with
- * Node's response are then left out. Default: `node`.
+ * @param over `fetch`: handlers return a `Response`; tests of what they do with the response of Node are
+ * left out. Default: `node`.
  *
  * @example
  * import { type AdapterFactory, describeAdapterContract } from '@cattlegrid/testkit'

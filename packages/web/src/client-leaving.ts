@@ -1,6 +1,6 @@
 import type { ClientSignal } from '@cattlegrid/http/binding'
 
-/** Signals that the client has left, whichever way its host tells: by the request, or by the body of the response. */
+/** Signals that the client has left. Its host tells by the request, or by the body of the response. */
 export class ClientLeaving implements ClientSignal {
   readonly #listeners = new Set<() => void>()
   #reason: unknown

@@ -8,7 +8,7 @@ import {
   type PersonalReadRule,
 } from '@cattlegrid/http/binding'
 
-/** The reads by which a handler learns who its client is: fields of its request, and what others set on it. */
+/** The reads by which a handler learns who its client is: of fields, and of what layers have set. */
 export class FetchReads implements ClientReads {
   /** The fields that the handler's request does not hold: they are shown only where a read is noticed. */
   readonly fields: readonly string[]

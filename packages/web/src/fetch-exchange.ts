@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Answer, Exchange, FieldValue, HeaderFields, PassedError, Recording, ResponseHead } from '@cattlegrid/http'
+import type { Answer, Exchange, FieldValue, HeaderFields, PassedError, Recording } from '@cattlegrid/http'
 import {
   type Ambiguity,
   ambiguityIn,
@@ -12,29 +12,22 @@ import {
   type Judgement,
   type PersonalReadRule,
   type SendSubrequest,
-  shownFields,
   type SubrequestMarker,
 } from '@cattlegrid/http/binding'
 import { ClientLeaving } from './client-leaving.ts'
 import { FetchReads } from './client-reads.ts'
-import { fieldsOfBody, headersFrom, withFields } from './fields.ts'
-import { HandlerBody } from './handler-body.ts'
-import { shownRequest } from './shown-request.ts'
-import { markerOf, markShown } from './subrequests.ts'
+import { fieldsOfBody, headersFrom, withFields, withReplaced } from './fields.ts'
+import { type HandlerPlace, HandlerRun } from './handler-run.ts'
+import { markerOf } from './subrequests.ts'
+import { watchEnd } from './watched-end.ts'
 
 /** What lies behind the cache for one request, and how requests of the cache's own get there. */
-export interface FetchPlace<Req extends Request, Given = Req, Produced = Response> {
+export interface FetchPlace<Req extends Request, Given = Req, Produced = Response> extends HandlerPlace<Req> {
   /** What the functions among the options of the route get. Default: the request, and the response. */
   readonly objects?: { readonly request: Given; readonly response: Produced } | undefined
   readonly name: string
   /** The pattern of the route; undefined: the place stands before all routes. */
   readonly pattern: string | undefined
-  /** The fields that layers outside have set so far. */
-  readonly before: HeaderFields
-  /** The names of the fields that the handler has set so far, where the framework tells them. */
-  readonly written: ReadonlySet<string>
-  /** Runs the handler. `reads`: undefined where nothing is recorded. */
-  readonly run: (request: Req, reads: FetchReads | undefined) => Promise<Response>
   /** An error that the framework has turned into the response. */
   readonly passedError: () => { readonly error: unknown } | undefined
   /** Answers an error of the cache; rejects where the framework is to do that. */
@@ -67,17 +60,11 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   readonly #onClose: (() => void)[] = []
   #resolve: (response: Response | Promise<Response>) => void = () => undefined
   readonly #client = new ClientLeaving()
-  #onLeft: (() => void) | undefined
   #isAnswered = false
   #status = 200
   #input: HandlerInput | undefined
   #reads: FetchReads | undefined
-  /** What the handler got. */
-  #shown: Req | undefined
-  #response: Response | undefined
-  #body: HandlerBody | undefined
-  /** What the handler has thrown. */
-  #thrown: { readonly error: unknown } | undefined
+  #handler: HandlerRun<Req> | undefined
   #beforeEnd: ((fields: HeaderFields) => Promise<void>) | undefined
 
   constructor(request: Req, place: FetchPlace<Req, Given, Produced>) {
@@ -104,7 +91,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
 
   /** The handler's response; before it has one, an error. */
   get response(): Produced {
-    return (this.#place.objects?.response ?? this.#response ?? Response.error()) as Produced
+    return (this.#place.objects?.response ?? this.#handler?.response ?? Response.error()) as Produced
   }
 
   get subrequest(): SubrequestMarker | undefined {
@@ -112,7 +99,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   get given(): GivenDirectives {
-    return givenDirectives(this.#shown ?? this.#request)
+    return givenDirectives(this.#handler?.request ?? this.#request)
   }
 
   get isAnswered(): boolean {
@@ -159,7 +146,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   judgePassedError(status: number, judgement: Judgement): Judgement {
-    const passed = this.#thrown ?? this.#place.passedError()
+    const passed = this.#handler?.thrown ?? this.#place.passedError()
     return passed === undefined ? judgement : judgedByError(passed.error, status, judgement)
   }
 
@@ -197,7 +184,10 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   run(recording: Recording): void {
-    void this.#run(recording).catch((error: unknown) => this.#recordThrown(error, recording))
+    void this.#run(recording).catch((error: unknown) => {
+      recording.abort('failure')
+      this.#fail(error)
+    })
   }
 
   send({ status, fields, extraFields, removed, body }: Answer): void {
@@ -207,19 +197,17 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     this.#answer(new Response((body ?? null) as Uint8Array<ArrayBuffer> | null, { status, headers }))
   }
 
-  fail(error: PassedError): void {
+  fail(passed: PassedError): void {
     // The handler's own error tells more than that there is no response.
-    if (this.#thrown !== undefined) return this.#fail(this.#thrown.error)
-    this.#status = error.statusCode
-    void this.#place.answerError(error).then(
-      (response) => this.#answer(response),
-      (thrown: unknown) => this.#fail(thrown),
-    )
+    const thrown = this.#handler?.thrown
+    if (thrown !== undefined) return this.#fail(thrown.error)
+    this.#status = passed.statusCode
+    void this.#answerError(passed)
   }
 
   destroy(): void {
     const reason = new Error('The response will not be completed.')
-    this.#body?.destroy(reason)
+    this.#handler?.destroy(reason)
     this.#fail(reason)
   }
 
@@ -233,115 +221,39 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
 
   #passedRequest(): Req {
     if (this.#replaced.size === 0) return this.#request
-    const headers = new Headers(this.#request.headers)
-    for (const [name, value] of this.#replaced) {
-      if (value === undefined) headers.delete(name)
-      else headers.set(name, value)
-    }
+    const headers = withReplaced(new Headers(this.#request.headers), this.#replaced)
     const Kind = this.#request.constructor as new (request: Request, init: RequestInit) => Req
     return new Kind(this.#request, { headers })
   }
 
   async #run(recording: Recording): Promise<void> {
-    const stop = new AbortController()
-    const request = (this.#shown = this.#shownRequest(stop.signal))
-    void recording.done.then(() => {
-      // Nobody else wants the response any more.
-      this.#onLeft = () => {
-        this.#body?.abandon()
-        stop.abort(this.#client.reason)
-      }
-      if (this.#client.aborted) this.#onLeft()
+    const { scheme = this.scheme, host = this.host, path = this.target } = this.#input ?? {}
+    this.#handler = new HandlerRun(this.#place, {
+      request: this.#request,
+      url: `${scheme}://${host}${path}`,
+      headers: this.headers,
+      input: this.#input,
+      replaced: this.#replaced,
+      reads: this.#reads,
+      client: this.#client,
+      onLeave: () => this.#leave(undefined),
     })
-    const response = await this.#place.run(request, this.#reads)
-    this.#response = response
-    this.#body = new HandlerBody(response.body, recording, () => this.#leave(undefined))
-    await this.#record(response, this.#body, recording)
+    const response = await this.#handler.begin(recording)
+    if (response !== undefined) this.#answer(response)
   }
 
-  /** The framework answers an error of its handler with a 500, and one of a body that has not begun. */
-  #recordThrown(error: unknown, recording: Recording): void {
-    this.#thrown = { error }
-    const isWithheld = recording.withholds(500)
-    recording.head({ status: 500, fields: {}, before: {}, bodyLength: undefined, final: true })
-    recording.abort('failure')
-    if (!isWithheld) this.#fail(error)
-  }
-
-  async #record(response: Response, body: HandlerBody, recording: Recording): Promise<void> {
-    const { status } = response
-    const isWithheld = recording.withholds(status)
-    await body.begin()
-    const { whole } = body
-    const fields = fieldsOfBody(response)
-    const head: ResponseHead = {
-      status,
-      fields,
-      before: this.#before,
-      errorFields: status < 400 ? undefined : this.#changedIn(fields),
-      bodyLength: whole?.length,
-      final: true,
+  async #answerError(passed: PassedError): Promise<void> {
+    try {
+      this.#answer(await this.#place.answerError(passed))
+    } catch (reason) {
+      this.#fail(reason)
     }
-    const notModified = whole === undefined || isWithheld ? undefined : recording.answersNotModified(head, whole)
-    const added = recording.extraFields(head)
-    recording.head(head)
-    body.record()
-    if (isWithheld) {
-      return await body.collect().catch((error: unknown) => {
-        this.#thrown = { error }
-        recording.abort('failure')
-      })
-    }
-    if (notModified === undefined) {
-      const sent = response.body === null ? null : (whole ?? body.stream())
-      const headers = headersFrom({ ...fields, ...added })
-      return this.#answer(
-        new Response(sent as ReadableStream<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer> | null, {
-          ...initOf(response),
-          headers,
-        }),
-      )
-    }
-    const kept = Object.entries(fields).filter(([name]) => !notModified.removed.includes(name))
-    const headers = headersFrom({ ...Object.fromEntries(kept), ...notModified.fields, ...added })
-    this.#answer(new Response(null, { status: 304, headers }))
-  }
-
-  /** What layers outside have set, and the handler has not. */
-  get #before(): HeaderFields {
-    const { before, written } = this.#place
-    return Object.fromEntries(Object.entries(before).filter(([name]) => !written.has(name)))
-  }
-
-  /** The names of the fields that the handler, or the error handling, has set. */
-  #changedIn(fields: HeaderFields): ReadonlySet<string> {
-    const before = this.#place.before
-    return new Set(Object.keys(fields).filter((name) => String(fields[name]) !== String(before[name])))
-  }
-
-  #shownRequest(signal: AbortSignal): Req {
-    const input = this.#input
-    const reads = this.#reads
-    // A subrequest is made of its key already, and in observe mode the handler sees what it would see.
-    const fields = input === undefined ? { ...this.headers } : shownFields(this.headers, input)
-    const headers = headersFrom(fields as HeaderFields)
-    for (const [name, value] of this.#replaced) {
-      if (value === undefined) headers.delete(name)
-      else headers.set(name, value)
-    }
-    const { scheme = this.scheme, host = this.host, path = this.target } = input ?? {}
-    const url = `${scheme}://${host}${path}`
-    if (reads === undefined) return this.#request
-    const shown = shownRequest(this.#request, { url, headers, signal }, reads)
-    if (this.subrequest !== undefined) markShown(shown)
-    return shown
   }
 
   /** A host that waits for the response of a client that has left must not wait for ever. */
   #leave(reason: unknown): void {
     this.#client.leave(reason)
-    this.#body?.leave()
-    this.#onLeft?.()
+    this.#handler?.leave()
     this.#fail(this.#client.reason)
   }
 
@@ -349,41 +261,17 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     if (this.#isAnswered) return
     this.#isAnswered = true
     this.#status = response.status
-    this.#resolve(this.#onClose.length === 0 ? response : this.#watchEnd(response))
+    this.#resolve(this.#onClose.length === 0 ? response : watchEnd(response, () => this.#close()))
   }
 
   #fail(reason: unknown): void {
     if (this.#isAnswered) return
     this.#isAnswered = true
-    this.#resolve(Promise.reject(reason as Error))
+    this.#resolve(Promise.reject(reason))
+    this.#close()
+  }
+
+  #close(): void {
     for (const listener of this.#onClose.splice(0)) listener()
   }
-
-  #watchEnd(response: Response): Response {
-    const close = (): void => {
-      for (const listener of this.#onClose.splice(0)) listener()
-    }
-    if (response.body === null) {
-      close()
-      return response
-    }
-    const reader = response.body.getReader()
-    const watched = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        controller.close()
-        close()
-      },
-      async cancel(reason) {
-        close()
-        await reader.cancel(reason)
-      },
-    })
-    return new Response(watched, response)
-  }
-}
-
-function initOf({ status, statusText }: Response): ResponseInit {
-  return { status, statusText }
 }

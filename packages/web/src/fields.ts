@@ -35,3 +35,12 @@ export function fieldsOfBody(response: Response): Record<string, string | string
   const { 'content-encoding': _, 'content-length': __, ...others } = fields
   return others
 }
+
+/** Sets fields, or deletes them where the value is undefined. */
+export function withReplaced(headers: Headers, replaced: ReadonlyMap<string, string | undefined>): Headers {
+  for (const [name, value] of replaced) {
+    if (value === undefined) headers.delete(name)
+    else headers.set(name, value)
+  }
+  return headers
+}

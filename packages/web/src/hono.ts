@@ -2,6 +2,7 @@ import type { Cache } from '@cattlegrid/core'
 import { compileRoute, httpCache, nextDeclaration, type PassedError, type RouteOptions, serve } from '@cattlegrid/http'
 import type { SendSubrequest } from '@cattlegrid/http/binding'
 import type { Context, Env, Hono, MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
 import type { FetchReads } from './client-reads.ts'
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
@@ -61,7 +62,7 @@ export function honoCache<E extends Env = Env>(cache: Cache, defaults: HonoCache
     const declaration = nextDeclaration(http)
     return async (c, next) => {
       const depth = depths.get(c) ?? 0
-      const pattern = c.req.routePath
+      const pattern = routePath(c)
       const written = new Set<string>()
       const exchange = new FetchExchange<Request, Context<E>, Context<E>>(c.req.raw, {
         objects: { request: c, response: c },

@@ -63,16 +63,15 @@ function carry(shown: Request, client: Request, name: string, reads: FetchReads)
 }
 
 function define(shown: Request, name: string, get: () => unknown): void {
-  Object.defineProperty(shown, name, { configurable: true, get, set: (value: unknown) => replace(shown, name, value) })
-}
-
-function replace(shown: Request, name: string, value: unknown): void {
-  Object.defineProperty(shown, name, { configurable: true, writable: true, value })
+  const set = (value: unknown): void => {
+    Object.defineProperty(shown, name, { configurable: true, writable: true, value })
+  }
+  Object.defineProperty(shown, name, { configurable: true, get, set })
 }
 
 const OF_ONE_FIELD: readonly (string | symbol)[] = ['get', 'has']
 
-/** The fields, where reads of the personal ones are noticed: by name, or in a list of those that are there. */
+/** The fields. Reads of the personal ones are noticed: by name, or in a list of those that are there. */
 function watchedHeaders(headers: Headers, personal: readonly string[], reads: FetchReads): Headers {
   if (personal.length === 0) return headers
   const present = personal.find((name) => headers.has(name))

@@ -39,7 +39,9 @@ export function subrequestsBy(
 ): SendSubrequest {
   return (subrequest) => {
     const responded = new Promise<SubrequestResponse>((resolve, reject) => {
-      subrequest.scope.runInAsyncScope(() => dispatch(subrequest, send, resolve).catch(reject))
+      subrequest.scope.runInAsyncScope(() => {
+        dispatch(subrequest, send, resolve).catch(reject)
+      })
     })
     waitUntil?.(responded)
     return responded

@@ -8,7 +8,7 @@ import type { RecordingResult } from '../capture/recording-result.ts'
 import type { Route } from '../route/route.ts'
 import type { Audit, AuditedExchange } from './audit.ts'
 import { differenceOf, differentStatus, type Finding } from './finding.ts'
-import type { SubrequestResponse } from '../lookup/subrequest.ts'
+import type { SubrequestResponse } from '../subrequest.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 
 /** How long a load waits for its audit when its own handler has ended, ms. */

@@ -89,7 +89,7 @@ export class LeftBody {
 }
 
 /** True if a layer outside has replaced a method that sends the body. */
-export function hasOwnBodyMethods(res: ServerResponse): boolean {
+function hasOwnBodyMethods(res: ServerResponse): boolean {
   return Object.hasOwn(res, 'write') || Object.hasOwn(res, 'end')
 }
 

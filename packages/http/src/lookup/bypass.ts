@@ -1,4 +1,4 @@
-import { type BypassReason, bypassVerdict, type Forwarded, type Verdict } from '../response/cache-status.ts'
+import { type BypassReason, bypassVerdict, type Forwarded } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { originForm } from '../request/eligible.ts'

@@ -1,5 +1,5 @@
 import { processBudget } from '../capture/capture-budget.ts'
-import { leaderVerdict, type MissReason } from '../response/cache-status.ts'
+import { leaderVerdict } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
@@ -13,6 +13,7 @@ import type { ClientReads } from '../request/client-reads.ts'
 import type { Ambiguity } from '../request/single-fields.ts'
 import { noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
+import type { SubrequestFacts } from '../subrequest.ts'
 import { validatorsOf } from '../response/revalidate.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
@@ -27,9 +28,7 @@ const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
 const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
 /** The facts beside the head, about a request and its URL, that decide storing. */
-export interface StorageFacts {
-  /** A response of this URL was stored before: the URL is known to be shareable. */
-  readonly storedBefore: boolean
+export interface StorageFacts extends Pick<SubrequestFacts, 'storedBefore'> {
   /** The request has credentials that its key does not hold. */
   readonly unkeyedCredentials: boolean
   /** The response may depend on a URL that is not that of the key. Default: false. */
@@ -39,10 +38,8 @@ export interface StorageFacts {
 }
 
 /** The facts that the recorder of one handler run needs. */
-export interface RecorderFacts extends StorageFacts, MissReason {
+export interface RecorderFacts extends StorageFacts, SubrequestFacts {
   readonly holdsStale: boolean
-  /** True if the load holds the lease: only then can the response be stored. */
-  readonly leased: boolean
   /** An audit decides later whether the response is stored. Default: false. */
   readonly audited?: boolean | undefined
   /** The key of the load, and the times of its handler; undefined: no client gets this response. */
@@ -50,8 +47,6 @@ export interface RecorderFacts extends StorageFacts, MissReason {
   readonly times?: HandlerTimes
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
-  /** The stored response whose validators the handler was given. */
-  readonly responseToRevalidate?: RecordedResponse | undefined
 }
 
 /** Makes the recorder of this exchange's handler. */

@@ -5,7 +5,7 @@ import type { Miss } from './miss.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
-import type { SubrequestResult } from './subrequest.ts'
+import type { SubrequestResult } from '../subrequest.ts'
 import { isAmbiguity } from '../request/single-fields.ts'
 import { selectingValues } from '../response/vary.ts'
 

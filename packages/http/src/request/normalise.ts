@@ -131,7 +131,7 @@ function replacedRawHeaders(raw: readonly string[], replaced: ReadonlyMap<string
 }
 
 /** Sets a field, or removes it where `value` is undefined. The raw fields stay. */
-export function replaceField(req: IncomingMessage, name: string, value: string | undefined): void {
+function replaceField(req: IncomingMessage, name: string, value: string | undefined): void {
   const distinct = distinctOf(req)
   if (value === undefined) {
     delete req.headers[name]

@@ -6,7 +6,7 @@ import { Audit } from '../../src/audit/audit.ts'
 import { AuditedLoad } from '../../src/audit/audited-load.ts'
 import type { RecordingResult } from '../../src/capture/recording-result.ts'
 import { HandlerTimes } from '../../src/lookup/handler-times.ts'
-import type { SubrequestResponse } from '../../src/lookup/subrequest.ts'
+import type { SubrequestResponse } from '../../src/subrequest.ts'
 
 const exchange = { place: '1 /page', pattern: '/page', target: '/page' }
 const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
 import type { Cache } from '@cattlegrid/core'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
@@ -19,7 +18,7 @@ export async function startHono(cache: Cache, routes: readonly ContractRoute[]):
   const app: App = new Hono()
   const cached = honoCache<{ Bindings: HttpBindings }>(cache, { app: () => app })
   app.onError((error, c) => {
-    if ('getResponse' in error) return (error.getResponse as () => Response)()
+    if ('getResponse' in error) return error.getResponse()
     const { status = 500 } = error as { readonly status?: number }
     return c.json({ error: error.message }, status as 500)
   })
@@ -30,7 +29,7 @@ export async function startHono(cache: Cache, routes: readonly ContractRoute[]):
       async (c, next) => {
         const result = before?.(seenBy(c))
         for (const [name, value] of Object.entries(result?.headers ?? {})) c.header(name, value)
-        result?.wrap?.(c.env.outgoing as never)
+        result?.wrap?.(c.env.outgoing)
         if (result?.refuse === true) return c.json({ error: 'who are you?' }, 401)
         return await next()
       },
@@ -53,7 +52,7 @@ function ofContext(options: RouteOptions | undefined): HonoRouteOptions<{ Bindin
   return { ...Object.fromEntries(ofRoute), ...(options.key === undefined ? {} : { key: Object.fromEntries(key) }) }
 }
 
-export async function listen(app: App): Promise<AdapterServer> {
+async function listen(app: App): Promise<AdapterServer> {
   const server = createAdaptorServer({ fetch: (request, env) => app.fetch(trusting(request), env) }) as Server
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = async (): Promise<void> => {
@@ -70,7 +69,7 @@ function trusting(request: Request): Request {
   return scheme === undefined ? request : new Request(request.url.replace(/^http(?=:)/, scheme), request)
 }
 
-export function seenBy(c: AppContext): ContractRequest {
+function seenBy(c: AppContext): ContractRequest {
   const { raw, method } = c.req
   const { pathname, search, searchParams } = new URL(raw.url)
   const { incoming, outgoing } = c.env
@@ -80,7 +79,7 @@ export function seenBy(c: AppContext): ContractRequest {
     headers: headersOf(raw, incoming),
     query: Object.fromEntries(searchParams),
     directives: directivesOf(raw),
-    raw: { req: incoming, res: outgoing } as ContractRequest['raw'],
+    raw: { req: incoming, res: outgoing },
   }
 }
 
@@ -101,9 +100,9 @@ const read = function (this: Headers, name: string): string | undefined {
   return this.get(name) ?? undefined
 }
 
-export function responseOf(answer: ContractAnswer, c: AppContext): Response {
+function responseOf(answer: ContractAnswer, c: AppContext): Response {
   if (answer.send === 'raw') {
-    answer.write(c.env.outgoing as never)
+    answer.write(c.env.outgoing)
     return new Response(null)
   }
   for (const [name, value] of Object.entries(answer.headers))
@@ -119,7 +118,7 @@ export function responseOf(answer: ContractAnswer, c: AppContext): Response {
     case 'bytes':
       return c.body(new Uint8Array(answer.body))
     case 'stream':
-      return c.body(Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array> & NodeStream)
+      return c.body(Readable.toWeb(answer.body) as ReadableStream<Uint8Array>)
     case 'nothing':
       return c.body(null)
   }

@@ -14,7 +14,7 @@ import type { RecordedResponse } from '../../response/recorded-response.ts'
 import { validatorsOf } from '../../response/revalidate.ts'
 import type { Route } from '../../route/route.ts'
 import { responseToRevalidateOf } from '../stale-response.ts'
-import type { SendSubrequest, SubrequestResponse, SubrequestResult } from '../subrequest.ts'
+import type { SendSubrequest, SubrequestResponse, SubrequestResult } from '../../subrequest.ts'
 
 /** Sends an anonymous request. `vary`: the names of its selecting fields. */
 export type SendAnonymously = (vary: readonly string[], signal: AbortSignal) => Promise<SubrequestResponse>

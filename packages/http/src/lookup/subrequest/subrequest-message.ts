@@ -1,5 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import type { Subrequest } from '../subrequest.ts'
+import type { Subrequest } from '../../subrequest.ts'
 import { asSocket, type NullSocket, NullStream } from './null-socket.ts'
 
 /** What a subrequest asks for. */

@@ -5,7 +5,7 @@ import type { Recorder } from '../../capture/recorder.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
 import { NullSocket, NullStream } from './null-socket.ts'
 import { requestOn, responseOn } from './subrequest-message.ts'
-import type { Subrequest, SubrequestMarker, SubrequestResponse, SubrequestResult } from '../subrequest.ts'
+import type { Subrequest, SubrequestMarker, SubrequestResponse, SubrequestResult } from '../../subrequest.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 

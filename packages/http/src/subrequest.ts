@@ -1,16 +1,18 @@
 import type { AsyncResource } from 'node:async_hooks'
-import type { Recorder } from '../capture/recorder.ts'
-import type { RecordingResult } from '../capture/recording-result.ts'
-import type { RecorderFacts } from './handler-recorder.ts'
+import type { Recorder } from './capture/recorder.ts'
+import type { RecordingResult } from './capture/recording-result.ts'
+import type { MissReason } from './response/cache-status.ts'
+import type { RecordedResponse } from './response/recorded-response.ts'
 
-/**
- * The facts about the load that sent a subrequest, for the recorder of its handler. `responseToRevalidate`:
- * the response whose validators it carries.
- */
-export type SubrequestFacts = Pick<
-  RecorderFacts,
-  'responseToRevalidate' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
->
+/** The facts about the load that sent a subrequest, for the recorder of its handler. */
+export interface SubrequestFacts extends MissReason {
+  /** The stored response whose validators it carries. */
+  readonly responseToRevalidate?: RecordedResponse | undefined
+  /** True if the load holds the lease: only then can the response be stored. */
+  readonly leased: boolean
+  /** A response of this URL was stored before: the URL is known to be shareable. */
+  readonly storedBefore: boolean
+}
 
 /** Marks a subrequest for the place that sent it. */
 export interface SubrequestMarker {
