@@ -3,6 +3,9 @@ import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse }
 /** The markers of requests of the cache's own, by request. A client cannot forge one. */
 const markers = new WeakMap<Request, SubrequestMarker>()
 
+/** A class of requests, such as `NextRequest`. */
+export type RequestKind<Req extends Request = Request> = new (url: string, init: RequestInit) => Req
+
 /** What handlers get of such requests. */
 const shownRequests = new WeakSet<Request>()
 
@@ -31,16 +34,17 @@ export function isRefresh(request: Request): boolean {
 
 /**
  * Returns what sends requests of the cache's own by `send`: to the handler of the place, or through the whole
- * app. `waitUntil` keeps the host awake until such a request has its response.
+ * app. `waitUntil` keeps the host awake until such a request has its response. `Kind`: the class of requests.
  */
 export function subrequestsBy(
   send: (request: Request) => Promise<Response>,
   waitUntil: ((work: Promise<unknown>) => void) | undefined,
+  Kind: RequestKind = Request,
 ): SendSubrequest {
   return (subrequest) => {
     const responded = new Promise<SubrequestResponse>((resolve, reject) => {
       subrequest.scope.runInAsyncScope(() => {
-        dispatch(subrequest, send, resolve).catch(reject)
+        dispatch(subrequest, Kind, send, resolve).catch(reject)
       })
     })
     waitUntil?.(responded)
@@ -50,10 +54,11 @@ export function subrequestsBy(
 
 async function dispatch(
   { place, key, facts, scheme, host, target, headers, signal }: Subrequest,
+  Kind: RequestKind,
   send: (request: Request) => Promise<Response>,
   resolve: (response: SubrequestResponse) => void,
 ): Promise<void> {
-  const request = new Request(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
+  const request = new Kind(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
   let isReached = false
   markers.set(request, {
     place,
