@@ -18,6 +18,7 @@ export class FetchReads implements ClientReads {
   #selecting: readonly string[] = []
   #outside = 0
   #stopped = false
+  readonly #onStop: (() => void)[] = []
 
   /** `hasCredentials`: the request has those that the key may hold, and `user` and `auth` tell whose they are. */
   constructor(rule: PersonalReadRule, hasCredentials: boolean) {
@@ -59,6 +60,13 @@ export class FetchReads implements ClientReads {
 
   stop(): void {
     this.#stopped = true
+    for (const listener of this.#onStop.splice(0)) listener()
+  }
+
+  /** Calls `listener` once no read counts any more: the response is complete, or is its own client's. */
+  onStop(listener: () => void): void {
+    if (this.#stopped) listener()
+    else this.#onStop.push(listener)
   }
 
   /** `callee`: the function that the handler called. */

@@ -109,14 +109,19 @@ async function runInside<E extends Env>(
   c.req.raw = request
   const stopNoting = noteWritten(c, written)
   const stop = reads === undefined ? undefined : watchVariables(c, reads)
+  const restore = (): void => {
+    stop?.()
+    if (c.req.raw === request) c.req.raw = raw
+  }
   try {
     await next()
     return c.res
   } finally {
-    stop?.()
     stopNoting()
-    c.req.raw = raw
     depths.set(c, depth)
+    // The code behind a stream reads on when the handler has returned.
+    if (reads === undefined) restore()
+    else reads.onStop(restore)
   }
 }
 
@@ -142,24 +147,31 @@ function watchVariables<E extends Env>(c: Context<E>, reads: FetchReads): () => 
     if (names.includes(name) && value !== undefined) reads.note(name, `c.get('${name}')`, watched)
     return value
   }
+  const outer = Object.getOwnPropertyDescriptor(c, 'var')?.get
   const variables = (): object => {
-    const all = Reflect.get(Object.getPrototypeOf(c) as object, 'var', c) as Record<string, unknown>
-    for (const name of names.filter((one) => one in all)) {
-      const value = all[name]
-      const read = (): unknown => {
-        reads.note(name, `c.var.${name}`, read)
-        return value
-      }
-      Object.defineProperty(all, name, { configurable: true, enumerable: true, get: read })
-    }
-    return all
+    const all = outer?.call(c) ?? Reflect.get(Object.getPrototypeOf(c) as object, 'var', c)
+    for (const name of names) watchVariable(all as object, name, reads)
+    return all as object
   }
   Object.defineProperty(c, 'get', { configurable: true, writable: true, value: watched })
   Object.defineProperty(c, 'var', { configurable: true, get: variables })
   return () => {
+    // A place inside may watch still.
+    if (c.get !== watched) return
     Object.defineProperty(c, 'get', { configurable: true, writable: true, value: get })
     Reflect.deleteProperty(c, 'var')
+    if (outer !== undefined) Object.defineProperty(c, 'var', { configurable: true, get: outer })
   }
+}
+
+function watchVariable(all: object, name: string, reads: FetchReads): void {
+  const variable = Object.getOwnPropertyDescriptor(all, name)
+  if (variable === undefined) return
+  const read = (): unknown => {
+    reads.note(name, `c.var.${name}`, read)
+    return variable.get === undefined ? variable.value : variable.get()
+  }
+  Object.defineProperty(all, name, { configurable: true, enumerable: true, get: read })
 }
 
 /** Hono's own error handling sends the response of such an error. */
