@@ -65,6 +65,7 @@ type Refusal = 'other-key' | 'switched-off'
  */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
 
+/** What came of a subrequest. */
 export interface SubrequestResponse {
   readonly result: SubrequestResult
   /** undefined: no head came. */
