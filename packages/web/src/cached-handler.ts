@@ -3,7 +3,7 @@ import { compileRoute, httpCache, type RouteOptions, serve } from '@cattlegrid/h
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import type { WebRouteOptions } from './route-options.ts'
-import { subrequestsBy } from './subrequests.ts'
+import { type RequestKind, subrequestsBy } from './subrequests.ts'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -53,7 +53,11 @@ export function cachedHandler<Req extends Request = Request, Rest extends readon
       run: async (shown) => await handler(shown, ...rest),
       passedError: () => undefined,
       answerError: async (error) => answerOf(error),
-      subrequests: subrequestsBy((subrequest) => cached(subrequest as Req, ...rest), waitUntil),
+      subrequests: subrequestsBy(
+        (subrequest) => cached(subrequest as Req, ...rest),
+        waitUntil,
+        request.constructor as RequestKind,
+      ),
     })
     serve(exchange, route)
     return exchange.result

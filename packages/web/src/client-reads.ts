@@ -14,13 +14,15 @@ export class FetchReads implements ClientReads {
   readonly fields: readonly string[]
   readonly properties: readonly string[]
   readonly #keyedCookies: readonly string[]
-  #read: (Omit<PersonalRead, 'position'> & { readonly stack: CapturedStack }) | undefined
+  readonly #made: (Omit<PersonalRead, 'position'> & { readonly stack: CapturedStack })[] = []
   #selecting: readonly string[] = []
   #outside = 0
   #stopped = false
 
-  constructor({ allowed, keyedFields, keyedCookies, ownsCredentials, watchesFields }: PersonalReadRule) {
-    const owned = ownsCredentials ? ['authorization', 'user', 'auth'] : []
+  /** `hasCredentials`: the request has those that the key may hold, and `user` and `auth` tell whose they are. */
+  constructor(rule: PersonalReadRule, hasCredentials: boolean) {
+    const { allowed, keyedFields, keyedCookies, ownsCredentials, watchesFields } = rule
+    const owned = ownsCredentials ? ['authorization', ...(hasCredentials ? ['user', 'auth'] : [])] : []
     const counts = (name: string): boolean => ![...allowed, ...keyedFields, ...owned].includes(name)
     this.fields = watchesFields ? PERSONAL_FIELDS.filter(counts) : []
     this.properties = PERSONAL_PROPERTIES.filter(counts)
@@ -28,8 +30,8 @@ export class FetchReads implements ClientReads {
   }
 
   get found(): PersonalRead | undefined {
-    const read = this.#read
-    if (read === undefined || this.#selecting.includes(read.name)) return undefined
+    const read = this.#made.find((one) => !this.#selecting.includes(one.name))
+    if (read === undefined) return undefined
     const { name, expression, stack } = read
     return { name, expression, position: stack.caller.position }
   }
@@ -61,8 +63,8 @@ export class FetchReads implements ClientReads {
 
   /** `callee`: the function that the handler called. */
   note(name: string, expression: string, callee: Function): void {
-    if (this.#stopped || this.#outside > 0 || this.found !== undefined) return
-    this.#read = { name, expression, stack: new CapturedStack(callee) }
+    if (this.#stopped || this.#outside > 0 || this.#made.some((one) => one.name === name)) return
+    this.#made.push({ name, expression, stack: new CapturedStack(callee) })
   }
 
   /** True if the handler may see this field and its key holds all of it. */

@@ -137,7 +137,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   watchReads(rule: PersonalReadRule): ClientReads {
-    return (this.#reads = new FetchReads(rule))
+    return (this.#reads = new FetchReads(rule, this.headers.authorization !== undefined))
   }
 
   /** The handlers of layers inside get a request of their own, which is watched there. */

@@ -134,6 +134,7 @@ export class HandlerBody {
   async #read(): Promise<Uint8Array | undefined> {
     const { done = true, value } = (await this.#reader?.read()) ?? {}
     if (done) this.#ended = true
-    return value
+    // Hosts send strings too, as UTF-8.
+    return typeof value === 'string' ? Buffer.from(value) : value
   }
 }

@@ -6,6 +6,7 @@ import type { FetchReads } from './client-reads.ts'
 import { fieldsOfBody, headersFrom, withReplaced } from './fields.ts'
 import { HandlerBody } from './handler-body.ts'
 import { shownRequest } from './shown-request.ts'
+import { isRefresh, markShown } from './subrequests.ts'
 
 /** The handler of a place, and what is known of the layers around it. */
 export interface HandlerPlace<Req extends Request> {
@@ -42,6 +43,7 @@ export class HandlerRun<Req extends Request> {
   #response: Response | undefined
   #body: HandlerBody | undefined
   #thrown: { readonly error: unknown } | undefined
+  #isCertain = false
 
   constructor(place: HandlerPlace<Req>, setting: Setting<Req>) {
     const { request, url, headers, input, replaced, reads } = setting
@@ -50,6 +52,7 @@ export class HandlerRun<Req extends Request> {
     const fields = headersFrom((input === undefined ? headers : shownFields(headers, input)) as HeaderFields)
     const shown = { url, headers: withReplaced(fields, replaced), signal: this.#stop.signal }
     this.request = reads === undefined ? request : shownRequest(request, shown, reads)
+    if (isRefresh(request)) markShown(this.request)
   }
 
   /** What the handler has returned so far. */
@@ -67,16 +70,18 @@ export class HandlerRun<Req extends Request> {
     void recording.done.then(() => this.#end())
     try {
       this.#response = await this.#place.run(this.request, this.#setting.reads)
+      this.#body = new HandlerBody(this.#response.body, recording, this.#setting.onLeave)
+      await this.#body.begin()
     } catch (error) {
       return this.#recordThrown(error, recording)
     }
-    this.#body = new HandlerBody(this.#response.body, recording, this.#setting.onLeave)
     return await this.#record(this.#response, this.#body, recording)
   }
 
   /** The client has left: the body is read on for the recording. */
   leave(): void {
     this.#body?.leave()
+    if (this.#isCertain) this.#abandon()
   }
 
   /** The response will not be completed. */
@@ -86,9 +91,23 @@ export class HandlerRun<Req extends Request> {
 
   /** The result of the recording is certain. Where the client has left, nobody wants the response. */
   #end(): void {
-    if (!this.#setting.client.aborted) return
+    this.#isCertain = true
+    if (this.#setting.client.aborted) this.#abandon()
+  }
+
+  #abandon(): void {
     this.#body?.abandon()
-    this.#stop.abort()
+    this.#stop.abort(this.#setting.client.reason)
+  }
+
+  /** Of a body that fails, the client gets the error only where there is no stale response. */
+  async #collect(body: HandlerBody, recording: Recording): Promise<undefined> {
+    try {
+      await body.collect()
+    } catch (error) {
+      this.#thrown = { error }
+      recording.abort('failure')
+    }
   }
 
   /** The framework answers an error of its handler with a 500. */
@@ -103,7 +122,6 @@ export class HandlerRun<Req extends Request> {
   async #record(response: Response, body: HandlerBody, recording: Recording): Promise<Response | undefined> {
     const { status, statusText } = response
     const isWithheld = recording.withholds(status)
-    await body.begin()
     const { whole } = body
     const fields = fieldsOfBody(response)
     const head = this.#headOf(status, fields, whole?.length)
@@ -111,10 +129,7 @@ export class HandlerRun<Req extends Request> {
     const added = recording.extraFields(head)
     recording.head(head)
     body.record()
-    if (isWithheld) {
-      await body.collect()
-      return undefined
-    }
+    if (isWithheld) return await this.#collect(body, recording)
     if (notModified !== undefined) {
       const kept = Object.entries(fields).filter(([name]) => !notModified.removed.includes(name))
       const headers = headersFrom({ ...Object.fromEntries(kept), ...notModified.fields, ...added })

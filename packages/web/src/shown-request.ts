@@ -1,4 +1,5 @@
 import type { FetchReads } from './client-reads.ts'
+import { watchedHeaders } from './watched-headers.ts'
 
 /** What the handler sees of its request. */
 interface Shown {
@@ -23,7 +24,7 @@ export function shownRequest<Req extends Request>(
   for (const name of personal) open.delete(name)
   const Kind = client.constructor as new (url: string, init: RequestInit) => Req
   const shown = new Kind(url, { method: client.method, headers: open, signal })
-  const watched = watchedHeaders(headers, personal, reads)
+  const watched = personal.length === 0 ? headers : watchedHeaders(headers, { open, personal, reads })
   define(shown, 'headers', () => watched)
   const clone = (): Req => shownRequest(client, { url, headers, signal }, reads)
   Object.defineProperty(shown, 'clone', { configurable: true, value: clone })
@@ -67,28 +68,4 @@ function define(shown: Request, name: string, get: () => unknown): void {
     Object.defineProperty(shown, name, { configurable: true, writable: true, value })
   }
   Object.defineProperty(shown, name, { configurable: true, get, set })
-}
-
-const OF_ONE_FIELD: readonly (string | symbol)[] = ['get', 'has']
-
-/** The fields. Reads of the personal ones are noticed: by name, or in a list of those that are there. */
-function watchedHeaders(headers: Headers, personal: readonly string[], reads: FetchReads): Headers {
-  if (personal.length === 0) return headers
-  const present = personal.find((name) => headers.has(name))
-  const get = (target: Headers, property: string | symbol): unknown => {
-    const value: unknown = Reflect.get(target, property, target)
-    if (typeof value !== 'function') return value
-    const call = (...args: readonly unknown[]): unknown => {
-      const named = OF_ONE_FIELD.includes(property) ? String(args[0]).toLowerCase() : undefined
-      const name = named === undefined ? present : personal.find((one) => one === named)
-      if (name !== undefined && !isWrite(property)) reads.note(name, `headers.${name}`, call)
-      return Reflect.apply(value, target, args) as unknown
-    }
-    return call
-  }
-  return new Proxy(headers, { get })
-}
-
-function isWrite(property: string | symbol): boolean {
-  return property === 'set' || property === 'append' || property === 'delete'
 }

@@ -3,13 +3,23 @@ import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse }
 /** The markers of requests of the cache's own, by request. A client cannot forge one. */
 const markers = new WeakMap<Request, SubrequestMarker>()
 
+/** A class of requests, such as `NextRequest`. */
+export type RequestKind<Req extends Request = Request> = new (url: string, init: RequestInit) => Req
+
+/** What handlers get of such requests. */
+const shownRequests = new WeakSet<Request>()
+
+export function markShown(request: Request): void {
+  shownRequests.add(request)
+}
+
 export function markerOf(request: Request): SubrequestMarker | undefined {
   return markers.get(request)
 }
 
 /**
  * True if cattlegrid itself has made this request: to refresh an entry, to fill it for a `HEAD`, or to audit
- * a response. Use it in loggers and rate limiters outside of a cached handler.
+ * a response. Use it in loggers and rate limiters, outside of a cached handler and inside.
  *
  * @example
  * import { isRefresh } from '@cattlegrid/web'
@@ -19,21 +29,22 @@ export function markerOf(request: Request): SubrequestMarker | undefined {
  * }
  */
 export function isRefresh(request: Request): boolean {
-  return markers.has(request)
+  return markers.has(request) || shownRequests.has(request)
 }
 
 /**
  * Returns what sends requests of the cache's own by `send`: to the handler of the place, or through the whole
- * app. `waitUntil` keeps the host awake until such a request has its response.
+ * app. `waitUntil` keeps the host awake until such a request has its response. `Kind`: the class of requests.
  */
 export function subrequestsBy(
   send: (request: Request) => Promise<Response>,
   waitUntil: ((work: Promise<unknown>) => void) | undefined,
+  Kind: RequestKind = Request,
 ): SendSubrequest {
   return (subrequest) => {
     const responded = new Promise<SubrequestResponse>((resolve, reject) => {
       subrequest.scope.runInAsyncScope(() => {
-        dispatch(subrequest, send, resolve).catch(reject)
+        dispatch(subrequest, Kind, send, resolve).catch(reject)
       })
     })
     waitUntil?.(responded)
@@ -43,10 +54,11 @@ export function subrequestsBy(
 
 async function dispatch(
   { place, key, facts, scheme, host, target, headers, signal }: Subrequest,
+  Kind: RequestKind,
   send: (request: Request) => Promise<Response>,
   resolve: (response: SubrequestResponse) => void,
 ): Promise<void> {
-  const request = new Request(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
+  const request = new Kind(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
   let isReached = false
   markers.set(request, {
     place,
