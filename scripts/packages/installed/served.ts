@@ -44,7 +44,7 @@ async function servedByNode(fetch: Fetch): Promise<Served> {
         outgoing.writeHead(response.status, Object.fromEntries(response.headers))
         outgoing.end(await response.text())
       },
-      (error: Error) => outgoing.destroy(error),
+      (error: unknown) => outgoing.destroy(error as Error),
     )
   })
   server.listen(on.port, on.hostname)
