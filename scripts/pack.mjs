@@ -13,6 +13,7 @@ for (const [title, names, beside = []] of [
   ['Express', ['express'], ['express']],
   ['Fastify', ['fastify'], ['fastify']],
   ['NestJS', ['nestjs']],
+  ['Bun, Deno, Hono', ['web'], ['hono']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
   ['the story of a key', ['explain']],

@@ -81,6 +81,10 @@ describe('the examples of the documents', () => {
       'claims-played',
       /^page 7: rendered 1 time\nno such page: rendered 1 time\n1 built, 99 skipped: monday\nundefined, then made by the host\ntrue,false,false: 1 run\n$/,
     ],
+    [
+      'web-played',
+      /^fifty of the handler: 1 run, \["post 2"\]\nfifty of Hono: \{"id":"7","name":"gate"\}\nthen: cattlegrid; hit; ttl=(?:29|30)\n$/,
+    ],
     ['graphql-batch', /^\[ '7 and 8', '9' \]\n$/],
     [
       'graphql',
@@ -169,6 +173,8 @@ describe('the examples of the documents', () => {
       'testing-off',
       'testing-route',
       'warm-up',
+      'web-handler',
+      'web-hono',
     ])
   })
 })

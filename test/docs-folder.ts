@@ -3,7 +3,15 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlin
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cdnPlayed, claimsGiven, claimsPlayed, encryptionPlayed, graphqlPlayed, recipesPlayed } from './docs-recipes.ts'
+import {
+  cdnPlayed,
+  claimsGiven,
+  claimsPlayed,
+  encryptionPlayed,
+  graphqlPlayed,
+  recipesPlayed,
+  webPlayed,
+} from './docs-recipes.ts'
 import { root, ShownPrograms } from './shown-programs.ts'
 import { bundled } from './support/bundled.ts'
 
@@ -70,6 +78,7 @@ export function layOutExamples(): string {
   writeFileSync(join(folder, 'graphql.ts'), graphqlPlayed)
   writeFileSync(join(folder, 'cdn.ts'), cdnPlayed)
   writeFileSync(join(folder, 'claims-played.ts'), claimsPlayed)
+  writeFileSync(join(folder, 'web-played.ts'), webPlayed)
   for (const [file, code] of Object.entries(claimsGiven)) writeFileSync(join(folder, file), code)
   // The packages of others; those of this repository are found by their sources.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

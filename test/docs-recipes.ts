@@ -208,3 +208,21 @@ console.log(\`\${first}, then \${[...new Set(await others)].join()}\`)
 const ran = [await hourly(), await hourly(), await hourly()]
 console.log(\`\${ran.join()}: \${runs} run\`)
 `
+
+/** Plays the examples of docs/web.md, as their hosts call them. */
+export const webPlayed = `
+import { loads } from './catalogue.ts'
+import { feed } from './web-handler.ts'
+import { app } from './web-hono.ts'
+
+const fifty = async (ask: () => Response | Promise<Response>): Promise<string> => {
+  const responses = await Promise.all(Array.from({ length: 50 }, ask))
+  return [...new Set(await Promise.all(responses.map((response) => response.text())))].join()
+}
+
+const posts = await fifty(() => feed(new Request('http://shop.example/feed?page=2&utm_source=mail')))
+console.log(\`fifty of the handler: \${loads.feed} run, \${posts}\`)
+console.log(\`fifty of Hono: \${await fifty(() => app.request('http://shop.example/products/7'))}\`)
+const { headers } = await app.request('http://shop.example/products/7')
+console.log(\`then: \${headers.get('cache-status')}\`)
+`

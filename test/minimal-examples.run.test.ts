@@ -82,7 +82,7 @@ async function get({ url }: Server, path = '/products'): Promise<Answer> {
   return { price: body[0]?.price, cacheStatus: headers['cache-status'] ?? '' }
 }
 
-describe.each(['express-minimal', 'fastify-minimal', 'nestjs-minimal'])('examples/%s', (example) => {
+describe.each(['express-minimal', 'fastify-minimal', 'hono-minimal', 'nestjs-minimal'])('examples/%s', (example) => {
   it('runs its handler once for two requests at once, and not at all for a later one', async () => {
     const server = await start(example, '', AS_A_READER)
     const both = await Promise.all([get(server), get(server)])
@@ -133,7 +133,9 @@ describe.each(['express-minimal', 'fastify-minimal', 'nestjs-minimal'])('example
   })
 })
 
-it.each(['express-minimal', 'fastify-minimal'])('examples/%s is JavaScript as well, as its README says', (example) => {
+const PLAIN = ['express-minimal', 'fastify-minimal', 'hono-minimal']
+
+it.each(PLAIN)('examples/%s is JavaScript as well, as its README says', (example) => {
   const folder = mkdtempSync(join(tmpdir(), 'minimal-'))
   const file = join(folder, 'server.mjs')
   copyFileSync(join(folderOf(example), 'src/server.ts'), file)

@@ -14,6 +14,7 @@ import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { Cached, CattlegridModule, InjectCache, InvalidateTags } from '@cattlegrid/nestjs'
 import { redisStore } from '@cattlegrid/redis'
 import { describeAdapterContract, describeStoreContract, startRedis } from '@cattlegrid/testkit'
+import { cachedHandler } from '@cattlegrid/web'
 import express from 'express'
 import Fastify from 'fastify'
 import { register } from 'prom-client'
@@ -63,6 +64,13 @@ async function plugin(): Promise<void> {
   await app.close()
 }
 
+async function handler(): Promise<void> {
+  const GET = cachedHandler(() => new Response('fine'), { cache, ttl: '30s', name: 'GET' })
+  const answers = await Promise.all([1, 2].map(() => GET(new Request('http://shop.example/products'))))
+  const texts = await Promise.all(answers.map((answer) => answer.text()))
+  if (texts.join() !== 'fine,fine') throw new Error(`a handler answered ${texts.join()}`)
+}
+
 async function diagnosis(): Promise<void> {
   const told = explain(cache)
   await cache.getOrSet('explained', () => 1)
@@ -110,6 +118,7 @@ async function main(): Promise<void> {
   await diagnosis()
   middleware()
   nest()
+  await handler()
   await plugin()
   await cache.close()
 }

@@ -8,6 +8,8 @@ export const apps = {
     own: ['core', 'nestjs'],
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs'],
   },
+  web: { own: ['core', 'web'], peers: [] },
+  hono: { own: ['core', 'web'], peers: ['hono'] },
   redis: { own: ['core', 'redis'], peers: ['redis'] },
   cli: { own: ['core', 'redis', 'cli'], peers: ['redis'] },
   explain: { own: ['core', 'explain'], peers: [] },
@@ -26,6 +28,7 @@ const oldest = {
   '@nestjs/platform-express': '11.0.0',
   'reflect-metadata': '0.1.12',
   rxjs: '7.1.0',
+  hono: '4.6.0',
   redis: '5.1.0',
   'prom-client': '15.0.0',
 }
@@ -42,7 +45,7 @@ export const rows = [
     module: 'esm',
     runner: 'script',
     runtime: 'node 20',
-    apps: ['express', 'fastify', 'nestjs'],
+    apps: ['express', 'fastify', 'nestjs', 'web', 'hono'],
   },
   {
     manager: 'npm',
@@ -78,8 +81,20 @@ export const rows = [
     apps: all.filter((app) => app !== 'cli'),
     note: "Plug'n'Play",
   },
-  { manager: 'npm', module: 'esm', runner: 'script', runtime: 'bun', apps: ['express', 'fastify', 'redis'] },
-  { manager: 'npm', module: 'esm', runner: 'script', runtime: 'deno', apps: ['express', 'fastify', 'redis'] },
+  {
+    manager: 'npm',
+    module: 'esm',
+    runner: 'script',
+    runtime: 'bun',
+    apps: ['express', 'fastify', 'web', 'hono', 'redis'],
+  },
+  {
+    manager: 'npm',
+    module: 'esm',
+    runner: 'script',
+    runtime: 'deno',
+    apps: ['express', 'fastify', 'web', 'hono', 'redis'],
+  },
 ]
 
 /** The row as a line of the table. */

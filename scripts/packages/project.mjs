@@ -64,7 +64,7 @@ function specsOf(row, { packages, devDependencies }) {
 async function writeSources(row, folder) {
   const { file, source } = runners[row.runner]
   const sources = new Map([[file, source(row.apps)]])
-  for (const name of ['herd', ...row.apps])
+  for (const name of ['herd', 'served', ...row.apps])
     sources.set(`${name}.ts`, readFileSync(join(import.meta.dirname, 'installed', `${name}.ts`), 'utf8'))
   if (row.compiler !== undefined) {
     for (const [name, text] of sources) writeFileSync(join(folder, name), text)

@@ -9,11 +9,11 @@ export {
   type PersonalRead,
   type PersonalReadRule,
 } from './request/client-reads.ts'
-export type { ClientSignal, HandlerRun, RequestFacts, Sink } from './exchange.ts'
+export type { ClientSignal, HandlerRun, RequestFacts, Sink } from './road/exchange.ts'
 export { type HandlerInput, shownFields } from './request/handler-input.ts'
 export { type GivenDirectives, givenDirectives } from './response/response-directives.ts'
 export { judgedByError } from './response/passed-errors.ts'
 export type { Judgement } from './response/storable.ts'
-export type { OuterBodies } from './capture/outer-bodies.ts'
-export type { AbortCause } from './capture/recording-result.ts'
-export type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse } from './subrequest.ts'
+export type { OuterBodies } from './recorder/outer-bodies.ts'
+export type { AbortCause } from './recorder/recording-result.ts'
+export type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse } from './road/subrequest.ts'

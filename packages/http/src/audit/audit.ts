@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Cache } from '@cattlegrid/core'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../road/exchange.ts'
 import { invalidateAfterWrite } from '../invalidate-after-write.ts'
 import { AuditWarnings } from './audit-warnings.ts'
 import { publishAudit } from './audit-event.ts'

@@ -1,13 +1,13 @@
 import type { Cache, ReadResult } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RequestContext } from '../lookup/request-context.ts'
+import type { RequestContext } from '../road/admission.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
 import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
 import { type ObservedRun, type Role, roleOf } from './role.ts'
-import type { LookupKeys } from '../lookup/storage-key.ts'
+import type { LookupKeys } from '../road/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** The runs under way, by the keys of their traces. */

@@ -2,8 +2,8 @@ import type { ReadResult } from '@cattlegrid/core'
 import type { RequestDirectives } from '../request/request-directives.ts'
 import { satisfiesMaxAge } from '../response/age.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
-import type { RequestContext } from '../lookup/request-context.ts'
-import type { Observation } from '../lookup/observation.ts'
+import type { RequestContext } from '../road/admission.ts'
+import type { Observation } from '../road/observation.ts'
 import type { Judgement } from '../response/storable.ts'
 
 /** How the cache would have treated an observed request; `unknown` until the store was read. */

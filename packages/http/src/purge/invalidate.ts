@@ -1,5 +1,5 @@
 import { originForm } from '../request/eligible.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../road/exchange.ts'
 import { invalidateAfterWrite } from '../invalidate-after-write.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { withQuery } from '../request/query.ts'

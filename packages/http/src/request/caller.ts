@@ -31,7 +31,14 @@ interface Reader {
   readonly file: string
 }
 
-/** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
+/**
+ * A captured stack. Its caller is computed on the first access, which costs more than the capture.
+ *
+ * @example
+ * import { CapturedStack } from '@cattlegrid/http/binding'
+ *
+ * const read = (): string => new CapturedStack(read).caller.position
+ */
 export class CapturedStack {
   readonly #holder: { readonly stack?: unknown } = {}
   #frames: readonly NodeJS.CallSite[] | undefined

@@ -83,7 +83,14 @@ export interface ClientReads {
   stop(): void
 }
 
-/** True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies. */
+/**
+ * True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies.
+ *
+ * @example
+ * import { hasOnlyKeyedCookies } from '@cattlegrid/http/binding'
+ *
+ * const isKeyed = hasOnlyKeyedCookies('theme=dark', ['theme'])
+ */
 export function hasOnlyKeyedCookies(value: unknown, keyed: readonly string[]): boolean {
   if (keyed.length === 0) return false
   // `headersDistinct` has a list.

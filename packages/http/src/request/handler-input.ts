@@ -81,7 +81,14 @@ export interface HandlerInput {
   readonly rewrite: ((url: string) => string) | undefined
 }
 
-/** The fields that a handler sees, of a request that has one value of each. */
+/**
+ * The fields that a handler sees, of a request that has one value of each.
+ *
+ * @example
+ * import { type HandlerInput, shownFields } from '@cattlegrid/http/binding'
+ *
+ * const show = (input: HandlerInput): Headers => new Headers(shownFields(req.headers, input))
+ */
 export function shownFields(
   headers: IncomingHttpHeaders,
   { host, scheme, hidden: { dropped, reduced }, added }: HandlerInput,

@@ -33,6 +33,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /**
  * Returns why not every handler sees the one value of each of these fields and cookies that the key holds;
  * undefined where each does.
+ *
+ * @example
+ * import { ambiguityIn } from '@cattlegrid/http/binding'
+ *
+ * const why = ambiguityIn({ headers: req.headers, rawHeaders: req.rawHeaders }, ['accept-language'])
  */
 export function ambiguityIn(
   req: Fields,

@@ -32,7 +32,14 @@ export function judgePassedError(req: IncomingMessage, status: number, judgement
   return passed === undefined ? judgement : judgedByError(passed.error, status, judgement)
 }
 
-/** The judgement on the answer of this status that an error handling gave for `error`. */
+/**
+ * The judgement on the answer of this status that an error handling gave for `error`.
+ *
+ * @example
+ * import { judgedByError } from '@cattlegrid/http/binding'
+ *
+ * const judgement = judgedByError(new Error('no database'), 500, { kind: 'share', why: 'status' })
+ */
 export function judgedByError(error: unknown, status: number, judgement: Judgement): Judgement {
   if (judgement.kind !== 'store' && judgement.kind !== 'share') return judgement
   return status >= 400 && statusOf(error) === status ? judgement : { kind: 'fail', share: true }

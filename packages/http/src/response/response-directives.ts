@@ -60,6 +60,14 @@ export function directivesOf(res: object): ResponseDirectives {
   return stateOf(res).directives
 }
 
+/**
+ * What the handler has said about its own response so far.
+ *
+ * @example
+ * import { givenDirectives } from '@cattlegrid/http/binding'
+ *
+ * const isKept = givenDirectives(res).noStore !== true
+ */
 export function givenDirectives(res: object): GivenDirectives {
   return (res as WithState)[STATE]?.given ?? {}
 }

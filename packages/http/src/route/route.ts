@@ -7,7 +7,7 @@ import {
   type ViewOptions,
 } from '@cattlegrid/core'
 import { Audit } from '../audit/audit.ts'
-import { OuterBodies } from '../capture/outer-bodies.ts'
+import { OuterBodies } from '../recorder/outer-bodies.ts'
 import { type Eligibility, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'

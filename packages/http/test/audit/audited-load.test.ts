@@ -4,9 +4,9 @@ import { createManualRuntime, eventsDuring, type ManualRuntime, warningsDuring }
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Audit } from '../../src/audit/audit.ts'
 import { AuditedLoad } from '../../src/audit/audited-load.ts'
-import type { RecordingResult } from '../../src/capture/recording-result.ts'
-import { HandlerTimes } from '../../src/lookup/handler-times.ts'
-import type { SubrequestResponse } from '../../src/subrequest.ts'
+import type { RecordingResult } from '../../src/recorder/recording-result.ts'
+import { HandlerTimes } from '../../src/road/handler-times.ts'
+import type { SubrequestResponse } from '../../src/road/subrequest.ts'
 
 const exchange = { place: '1 /page', pattern: '/page', target: '/page' }
 const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }

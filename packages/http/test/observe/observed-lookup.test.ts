@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Cache, createCache } from '@cattlegrid/core'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { RequestContext } from '../../src/lookup/request-context.ts'
+import type { RequestContext } from '../../src/road/admission.ts'
 import { ObservedLookup } from '../../src/observe/observed-lookup.ts'
 import { compileRoute } from '../../src/route/route.ts'
 import { httpCache } from '../../src/route/http-cache.ts'

@@ -1,6 +1,6 @@
 import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delayEnd } from '../../src/purge/delayed-end.ts'
+import { delayEnd } from '../../src/node/delayed-end.ts'
 
 export interface Answered {
   readonly status: number

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Answer } from '../../src/response/answer.ts'
-import { NodeExchange } from '../../src/node-exchange.ts'
+import { NodeExchange } from '../../src/node/node-exchange.ts'
 
 /** The parts of a test's exchange: what happens when the road calls it. Default: nothing. */
 interface Calls {

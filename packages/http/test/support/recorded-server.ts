@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ownListener } from '../../src/capture/close-listeners.ts'
-import { type Capture, captureResponse } from '../../src/capture/capture.ts'
-import { Recorder } from '../../src/capture/recorder.ts'
-import type { RecordingResult } from '../../src/capture/recording-result.ts'
+import { ownListener } from '../../src/node/capture/close-listeners.ts'
+import { type Capture, captureResponse } from '../../src/node/capture/capture.ts'
+import { Recorder } from '../../src/recorder/recorder.ts'
+import type { RecordingResult } from '../../src/recorder/recording-result.ts'
 import type { ResponseHead } from '../../src/response/response-head.ts'
 import { judge } from '../../src/response/storable.ts'
 

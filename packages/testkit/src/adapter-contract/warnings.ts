@@ -10,6 +10,11 @@ export interface ProcessWarning {
  * Runs `play` and returns the warnings with this code that the process was given meanwhile.
  * `process.on('warning')` is not used: a runner such as Jest gives its tests a copy of `process`, which does
  * not emit it.
+ *
+ * @example
+ * import { warningsDuring } from '@cattlegrid/testkit'
+ *
+ * const warnings = await warningsDuring('CATTLEGRID_AUDIT', () => fetch('http://127.0.0.1:3000/'))
  */
 export async function warningsDuring(code: string, play: () => unknown): Promise<readonly ProcessWarning[]> {
   const warnings: ProcessWarning[] = []
@@ -36,7 +41,14 @@ function warningOf(warning: string | Error, options: readonly unknown[]): Proces
   }
 }
 
-/** Runs `play` and returns what was published to this channel of `node:diagnostics_channel` meanwhile. */
+/**
+ * Runs `play` and returns what was published to this channel of `node:diagnostics_channel` meanwhile.
+ *
+ * @example
+ * import { eventsDuring } from '@cattlegrid/testkit'
+ *
+ * const events = await eventsDuring('cattlegrid:audit', () => fetch('http://127.0.0.1:3000/'))
+ */
 export async function eventsDuring(channel: string, play: () => unknown): Promise<readonly object[]> {
   const events: object[] = []
   const listen = (event: unknown): void => void events.push(event as object)

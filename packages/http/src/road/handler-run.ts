@@ -1,0 +1,96 @@
+import { onAbort } from '@cattlegrid/core/extend'
+import { conditionsOf } from '../response/conditional.ts'
+import type { Exchange } from './exchange.ts'
+import { recorderFor } from './handler-recorder.ts'
+import type { LoadTask } from './loaded-response.ts'
+import { isStoredBefore } from './miss.ts'
+import { cdnLoopField } from '../request/loop-detection.ts'
+import { hasAllInKey } from '../request/query.ts'
+import { keyedHost } from '../request/request-key.ts'
+import type { RecordedResponse } from '../response/recorded-response.ts'
+import type { Recorder } from '../recorder/recorder.ts'
+import type { RecordingResult } from '../recorder/recording-result.ts'
+import type { RequestContext } from './admission.ts'
+import { validatorsOf } from '../response/revalidate.ts'
+import type { Route } from '../route/route.ts'
+import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
+
+/**
+ * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right
+ * before the handler runs: if anything throws earlier, the handler has not answered, and the caller
+ * still can.
+ */
+export function runHandler<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  context: RequestContext,
+  task: LoadTask,
+  onStart: (recorder: Recorder) => void,
+): Promise<RecordingResult> {
+  const { load, forwarded, collapseFailed, times, unkeyedUrl, audited } = task
+  const { urlTag, unkeyedCredentials } = context
+  const responseToRevalidate = unkeyedUrl ? undefined : responseToRevalidateOf(load, route)
+  const conditions = conditionsOf(exchange.headers)
+  // Before the recorder, which notices reads of the request.
+  prepareRequest(exchange, route, context, task, responseToRevalidate)
+  const recorder = recorderFor(exchange, route, {
+    holdsStale: holdsUsableStale(load),
+    leased: load.leased,
+    conditions,
+    storedBefore: isStoredBefore(forwarded),
+    unkeyedCredentials,
+    unkeyedUrl,
+    urlTag,
+    responseToRevalidate,
+    forwarded,
+    collapseFailed,
+    audited,
+    key: load.key,
+    times,
+  })
+  onAbort(load, () => recorder.abort('failure'))
+  onStart(recorder)
+  times.begin()
+  exchange.run(recorder)
+  return recorder.done
+}
+
+/**
+ * True if the layers outside have seen the URL of the key, but for the order and the encoding of its
+ * parameters, and the handler can be shown it. What layers have made of another URL, such as a default for a
+ * parameter that the client gives, may be anywhere: the response may depend on it.
+ */
+export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl' | 'hadAuthority'>): boolean {
+  const { target } = exchange
+  if (context.hadAuthority || !hasAllInKey(target, context.keyedUrl(target))) return false
+  return rewriteToKeyed(exchange, context) === undefined || exchange.canRewrite(context.keyedUrl)
+}
+
+/**
+ * Shows the handler only what the key holds, the validators of the stored response, and the id of the load.
+ * The URL stays where the response is not shared.
+ */
+function prepareRequest(
+  exchange: Exchange,
+  { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,
+  context: RequestContext,
+  { loadId, record, unkeyedUrl }: Pick<LoadTask, 'loadId' | 'record' | 'unkeyedUrl'>,
+  responseToRevalidate: RecordedResponse | undefined,
+): void {
+  const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
+  const added = { ...validators, ...cdnLoopField(exchange.headers, loadId) }
+  const host = keyedHost(exchange.host, keyRule) || exchange.host
+  const path = context.keyedUrl(exchange.target)
+  const rewrite = unkeyedUrl ? undefined : rewriteToKeyed(exchange, context)
+  const keyed = [...keyRule.headers, ...(record?.vary ?? [])]
+  exchange.show({ host, scheme: exchange.scheme, path, hidden, keyed, added, rewrite })
+}
+
+/** undefined: the URL is that of the key. */
+function rewriteToKeyed(
+  { target, routed = target }: Exchange,
+  { keyedUrl }: Pick<RequestContext, 'keyedUrl'>,
+): ((url: string) => string) | undefined {
+  const isInKey = keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
+  return isInKey ? undefined : keyedUrl
+}
