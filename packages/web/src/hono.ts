@@ -147,11 +147,12 @@ function watchVariables<E extends Env>(c: Context<E>, reads: FetchReads): () => 
     if (names.includes(name) && value !== undefined) reads.note(name, `c.get('${name}')`, watched)
     return value
   }
-  const outer = Object.getOwnPropertyDescriptor(c, 'var')?.get
+  const outer = Object.getOwnPropertyDescriptor(c, 'var')
   const variables = (): object => {
-    const all = outer?.call(c) ?? Reflect.get(Object.getPrototypeOf(c) as object, 'var', c)
-    for (const name of names) watchVariable(all as object, name, reads)
-    return all as object
+    const of = Object.getPrototypeOf(c) as object
+    const all = (outer === undefined ? Reflect.get(of, 'var', c) : outer.get?.call(c)) as object
+    for (const name of names) watchVariable(all, name, reads)
+    return all
   }
   Object.defineProperty(c, 'get', { configurable: true, writable: true, value: watched })
   Object.defineProperty(c, 'var', { configurable: true, get: variables })
@@ -160,7 +161,7 @@ function watchVariables<E extends Env>(c: Context<E>, reads: FetchReads): () => 
     if (c.get !== watched) return
     Object.defineProperty(c, 'get', { configurable: true, writable: true, value: get })
     Reflect.deleteProperty(c, 'var')
-    if (outer !== undefined) Object.defineProperty(c, 'var', { configurable: true, get: outer })
+    if (outer !== undefined) Object.defineProperty(c, 'var', outer)
   }
 }
 

@@ -16,10 +16,11 @@ export function watchedHeaders(
   const watched = new Headers(open)
   const note = (name: string, callee: Function): void => reads.note(name, `headers.${name}`, callee)
   for (const method of ['get', 'has'] as const) {
-    const read = (given: string): unknown => {
-      const name = personal.find((one) => one === String(given).toLowerCase())
+    const read = (given: unknown): unknown => {
+      const field = String(given)
+      const name = personal.find((one) => one === field.toLowerCase())
       if (name !== undefined) note(name, read)
-      return all[method](given)
+      return all[method](field)
     }
     define(watched, method, read)
   }

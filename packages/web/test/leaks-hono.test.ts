@@ -147,6 +147,6 @@ describe('in Hono no page of one user reaches the other', () => {
     app.get('/page', cached({ ttl: '30s' }), (c) => c.text('page'))
     const pages = await expectNoLeak((request) => app.fetch(request), requestOf)
     expect(new Set(pages)).toEqual(new Set(['page']))
-    expect(users.sort()).toEqual([...Array<string>(4).fill('alice'), ...Array<string>(4).fill('bruno')])
+    expect(users.toSorted()).toEqual([...Array<string>(4).fill('alice'), ...Array<string>(4).fill('bruno')])
   })
 })

@@ -5,7 +5,7 @@ export type Handler = (request: Request) => Response | Promise<Response>
 /** A chunk, or where the stream fails. */
 type Piece = string | Uint8Array | Error
 
-const toBytes = (piece: string | Uint8Array): unknown => Buffer.from(piece as string)
+const toBytes = (piece: string | Uint8Array): unknown => Buffer.from(piece)
 
 /** A stream of all that at once. `as`: what becomes of each chunk. */
 export function streamOf(list: readonly Piece[], as: (piece: string) => unknown = toBytes): ReadableStream<Uint8Array> {

@@ -23,7 +23,7 @@ export async function expectNoLeak(respond: Fetch, requestOf: (name: Name) => Re
     return page
   }
   const pages = await Promise.all(NAMES.map(ask))
-  for (const name of [...NAMES].reverse()) pages.push(await ask(name))
+  for (const name of NAMES.toReversed()) pages.push(await ask(name))
   expect(pages).toHaveLength(4)
   return pages
 }
