@@ -6,7 +6,14 @@ import { text } from 'node:stream/consumers'
 import { createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, test } from '@jest/globals'
-import { compileRoute, httpCache, nextDeclaration, MiddlewareExchange, type RouteOptions, serve } from '@cattlegrid/http'
+import {
+  compileRoute,
+  httpCache,
+  nextDeclaration,
+  MiddlewareExchange,
+  type RouteOptions,
+  serve,
+} from '@cattlegrid/http'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
 interface Options extends RouteOptions<IncomingMessage, ServerResponse> {

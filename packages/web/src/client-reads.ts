@@ -20,7 +20,7 @@ export class FetchReads implements ClientReads {
   #stopped = false
   readonly #onStop: (() => void)[] = []
 
-  /** `hasCredentials`: the request has those that the key may hold, and `user` and `auth` tell whose they are. */
+  /** `hasCredentials`: the request has those that the key may hold; `user` and `auth` tell whose. */
   constructor(rule: PersonalReadRule, hasCredentials: boolean) {
     const { allowed, keyedFields, keyedCookies, ownsCredentials, watchesFields } = rule
     const owned = ownsCredentials ? ['authorization', ...(hasCredentials ? ['user', 'auth'] : [])] : []
