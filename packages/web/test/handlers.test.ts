@@ -107,6 +107,21 @@ describe('a stale response', () => {
     await until(async () => (await textOf(cached(get()))) === 'page 2')
   })
 
+  it('is refreshed by a request of the class of its clients', async () => {
+    class SiteRequest extends Request {
+      readonly site = new URL(this.url).host
+    }
+    const { handler, runs } = counting((_run, request) => new Response((request as SiteRequest).site))
+    const runtime = createManualRuntime()
+    const cached = cachedHandler(handler, { cache: createCache({ runtime }), ttl: '10s', staleWhileRevalidate: '1m' })
+    const page = async (): Promise<string> => await textOf(cached(new SiteRequest('http://shop.test/page')))
+    expect(await page()).toBe('shop.test')
+    await runtime.advance(10_001)
+    expect(await page()).toBe('shop.test')
+    await until(() => runs() === 2)
+    expect(await page()).toBe('shop.test')
+  })
+
   it('is served where the handler throws', async () => {
     const { cached, runtime, runs } = await stale((run) => {
       if (run > 1) throw new Error('boom')

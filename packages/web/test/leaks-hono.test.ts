@@ -110,6 +110,16 @@ describe('in Hono no page of one user reaches the other', () => {
     await expectNoLeak((request) => app.fetch(request), requestOf)
   })
 
+  it.each(WAYS)('by %s of a place inside that allows it', async (_name, see) => {
+    const app: App = new Hono()
+    const cached = honoCache<{ Variables: Variables }>(createCache(), { app: () => app })
+    const allowReads = ['user', 'session', 'cookie', 'x-user-id']
+    const inner = appOf(async (c) => c.text(await text(see, c)), { allowReads, key: { headers: ['x-user-id'] } })
+    app.use(cached({ ttl: '30s' }))
+    app.route('/', inner)
+    await expectNoLeak((request) => app.fetch(request), requestOf)
+  })
+
   it('by an event stream', async () => {
     const app = appOf((c) =>
       streamSSE(c, async (writer) => {
