@@ -28,7 +28,7 @@ const oldest = {
   '@nestjs/platform-express': '11.0.0',
   'reflect-metadata': '0.1.12',
   rxjs: '7.1.0',
-  hono: '4.6.0',
+  hono: '4.8.0',
   redis: '5.1.0',
   'prom-client': '15.0.0',
 }

@@ -8,6 +8,9 @@ import {
   type PersonalReadRule,
 } from '@cattlegrid/http/binding'
 
+/** What is watched of the requests that handlers get. A place inside of another one is asked with these. */
+const watched = new WeakMap<Request, FetchReads>()
+
 /** The reads by which a handler learns who its client is: of fields, and of what layers have set. */
 export class FetchReads implements ClientReads {
   /** The fields that the handler's request does not hold: they are shown only where a read is noticed. */
@@ -19,15 +22,29 @@ export class FetchReads implements ClientReads {
   #outside = 0
   #stopped = false
   readonly #onStop: (() => void)[] = []
+  /** Of the place outside of this one. */
+  readonly #outer: FetchReads | undefined
 
-  /** `hasCredentials`: the request has those that the key may hold; `user` and `auth` tell whose. */
-  constructor(rule: PersonalReadRule, hasCredentials: boolean) {
-    const { allowed, keyedFields, keyedCookies, ownsCredentials, watchesFields } = rule
-    const owned = ownsCredentials ? ['authorization', ...(hasCredentials ? ['user', 'auth'] : [])] : []
+  constructor(rule: PersonalReadRule, request: Request) {
+    const { allowed, keyedFields, keyedCookies, watchesFields } = rule
+    const owned = ownedNames(rule, request)
     const counts = (name: string): boolean => ![...allowed, ...keyedFields, ...owned].includes(name)
     this.fields = watchesFields ? PERSONAL_FIELDS.filter(counts) : []
     this.properties = PERSONAL_PROPERTIES.filter(counts)
     this.#keyedCookies = keyedCookies
+    this.#outer = watched.get(request)
+  }
+
+  /** The fields of a request, which the handler of a place outside may have got: this is no read of it. */
+  static fieldsOf(request: Request): Record<string, string> {
+    const list = (): Record<string, string> => Object.fromEntries(request.headers)
+    const reads = watched.get(request)
+    return reads === undefined ? list() : reads.outside(list)
+  }
+
+  /** This is the request that the handler gets. */
+  watch(shown: Request): void {
+    watched.set(shown, this)
   }
 
   get found(): PersonalRead | undefined {
@@ -69,14 +86,41 @@ export class FetchReads implements ClientReads {
     else this.#onStop.push(listener)
   }
 
-  /** `callee`: the function that the handler called. */
+  /** `callee`: the function that the handler called. A place outside does not see who reads inside. */
   note(name: string, expression: string, callee: Function): void {
-    if (this.#stopped || this.#outside > 0 || this.#made.some((one) => one.name === name)) return
+    if (this.#outside > 0) return
+    const outer = this.#outer
+    if (outer !== undefined && outer.#counts(name)) outer.note(name, expression, callee)
+    if (this.#stopped || this.#made.some((one) => one.name === name)) return
     this.#made.push({ name, expression, stack: new CapturedStack(callee) })
+  }
+
+  /** Counts what a place inside allows or has in its key as read here, and in all places outside. */
+  count(rule: PersonalReadRule, request: Request, callee: Function): void {
+    this.#outer?.count(rule, request, callee)
+    const { allowed, keyedFields, keyedCookies } = rule
+    const cookies = keyedCookies.some((name) => !this.#keyedCookies.includes(name)) ? ['cookie', 'cookies'] : []
+    for (const name of [...allowed, ...keyedFields, ...ownedNames(rule, request), ...cookies])
+      if (this.#counts(name)) this.note(name, `request.${name}`, callee)
+  }
+
+  #counts(name: string): boolean {
+    return this.fields.includes(name) || this.properties.includes(name)
   }
 
   /** True if the handler may see this field and its key holds all of it. */
   isKeyed(name: string, value: string): boolean {
     return name === 'cookie' && hasOnlyKeyedCookies(value, this.#keyedCookies)
   }
+}
+
+/** Where the key holds the credentials of a request: the names that tell whose they are. */
+function ownedNames({ ownsCredentials }: PersonalReadRule, { headers }: Request): readonly string[] {
+  if (!ownsCredentials) return []
+  return headers.has('authorization') ? ['authorization', 'user', 'auth'] : ['authorization']
+}
+
+/** Counts what the place of this request allows or has in its key as read, for the places outside of it. */
+export function countAllowedReads(request: Request, rule: PersonalReadRule): void {
+  watched.get(request)?.count(rule, request, countAllowedReads)
 }

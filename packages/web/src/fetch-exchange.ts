@@ -15,7 +15,7 @@ import {
   type SubrequestMarker,
 } from '@cattlegrid/http/binding'
 import { ClientLeaving } from './client-leaving.ts'
-import { FetchReads } from './client-reads.ts'
+import { countAllowedReads, FetchReads } from './client-reads.ts'
 import { fieldsOfBody, headersFrom, withFields, withReplaced } from './fields.ts'
 import { type HandlerPlace, HandlerRun } from './handler-run.ts'
 import { markerOf } from './subrequests.ts'
@@ -72,7 +72,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     const path = url.indexOf('/', url.indexOf('://') + 3)
     this.#request = request
     this.method = method
-    this.headers = Object.fromEntries(request.headers)
+    this.headers = FetchReads.fieldsOf(request)
     this.scheme = url.slice(0, url.indexOf(':'))
     this.host = url.slice(this.scheme.length + 3, path)
     // A fragment is no part of a request-target.
@@ -137,12 +137,11 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   watchReads(rule: PersonalReadRule): ClientReads {
-    return (this.#reads = new FetchReads(rule, this.headers.authorization !== undefined))
+    return (this.#reads = new FetchReads(rule, this.#request))
   }
 
-  /** The handlers of layers inside get a request of their own, which is watched there. */
-  countAllowedReads(): void {
-    // Nothing is counted for layers outside: what they see is the response.
+  countAllowedReads(rule: PersonalReadRule): void {
+    countAllowedReads(this.#request, rule)
   }
 
   judgePassedError(status: number, judgement: Judgement): Judgement {

@@ -52,6 +52,7 @@ export class HandlerRun<Req extends Request> {
     const fields = headersFrom((input === undefined ? headers : shownFields(headers, input)) as HeaderFields)
     const shown = { url, headers: withReplaced(fields, replaced), signal: this.#stop.signal }
     this.request = reads === undefined ? request : shownRequest(request, shown, reads)
+    reads?.watch(this.request)
     if (isRefresh(request)) markShown(this.request)
   }
 
