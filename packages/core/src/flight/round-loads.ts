@@ -16,8 +16,9 @@ export class RoundLoads {
   #began: number
   #countedAt: number
   #times: number[] = []
-  /** The loads that began in this round. */
+  /** The loads that began in this round, and those of them that are sampled. */
   #begun = 0
+  #sampled = 0
   readonly #samples: number
 
   /** `samples`: the most that all processes together take. */
@@ -37,11 +38,14 @@ export class RoundLoads {
     this.#countedAt = now
   }
 
-  /** A load begins. `limit`: of all processes together. */
-  begin(limit: number, now: number): RunningLoad {
-    // The first loads of a round, and then one in so many that a window has few enough.
-    const sampled = this.#begun % Math.max(1, Math.floor(limit / this.#samples)) === 0
+  /** A load begins. `limit`: of all processes together, as many as `processes`. */
+  begin(limit: number, processes: number, now: number): RunningLoad {
+    // The first loads of a round, or one in so many. All of them end: a median of loads that are replaced by
+    // others while they run would never be known.
+    const isNext = this.#begun % Math.max(1, Math.floor(limit / this.#samples)) === 0
+    const sampled = isNext && this.#sampled < this.#mostOf(processes)
     this.#begun += 1
+    if (sampled) this.#sampled += 1
     return { since: now, round: this.#round, sampled }
   }
 
@@ -53,7 +57,7 @@ export class RoundLoads {
   /** What a process tells of them that is one of `processes`, counted up to `now`. */
   told(running: ReadonlySet<RunningLoad>, processes: number, now: number): ToldLoads {
     const sampled = [...running].filter((load) => load.sampled && load.round === this.#round)
-    const most = Math.ceil(this.#samples / processes)
+    const most = this.#mostOf(processes)
     const elapsed = now - this.#began
     return {
       round: this.#round,
@@ -64,11 +68,17 @@ export class RoundLoads {
     }
   }
 
+  /** The samples of one process. */
+  #mostOf(processes: number): number {
+    return Math.ceil(this.#samples / processes)
+  }
+
   /** The next round begins with the last count. */
   next(round: number): void {
     this.#round = round
     this.#times = []
     this.#begun = 0
+    this.#sampled = 0
     this.#work = 0
     this.#began = this.#countedAt
     this.bound = false

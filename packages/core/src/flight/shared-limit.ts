@@ -112,7 +112,7 @@ export class SharedLimit {
 
   /** A load begins. */
   begin(now: number): RunningLoad {
-    return this.#loads.begin(this.#state.limit, now)
+    return this.#loads.begin(this.#state.limit, this.processes, now)
   }
 
   /** A load has ended that took so long, ms. */
