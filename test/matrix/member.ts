@@ -84,8 +84,6 @@ async function wave(index: number, crowd: Crowd): Promise<void> {
   const unheard = cache.on('away', ({ key }) => {
     for (const kind of KEY_KINDS) if (keyOf(kind) === key) tallies[kind].missed(index)
   })
-  const changes = { open: 0, closed: 0 }
-  const unseen = cache.on('breaker', ({ state }) => (changes[state] += 1))
   await Promise.all(
     KEY_KINDS.map((kind) => {
       const key = keyOf(kind)
@@ -99,9 +97,6 @@ async function wave(index: number, crowd: Crowd): Promise<void> {
     }),
   )
   unheard()
-  unseen()
-  // One that was gone when the wave began has only come back.
-  for (const kind of KEY_KINDS) tallies[kind].losses[index] = Math.max(changes.open, changes.closed)
   turns.disable()
   stalled = Math.max(stalled, turns.max / 1e6)
 }

@@ -32,8 +32,6 @@ export class KeyTally {
   readonly loads: number[] = []
   /** Steps of the store that were not answered in time, by wave. */
   readonly late: number[] = []
-  /** How often the connection was gone, by wave. */
-  readonly losses: number[] = []
 
   loaded(wave: number): void {
     this.loads[wave] = (this.loads[wave] ?? 0) + 1

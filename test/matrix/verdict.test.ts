@@ -57,12 +57,6 @@ describe('the verdict on a cell', () => {
     ['a caller that hung', 'stopped', cold({ hung: 1 }), '1 callers of the cold key hung'],
     ['a second load', 'stopped', cold({ loads: [1, 2] }), 'the cold key was loaded 2 times by the callers of wave 1'],
     [
-      'one load more than the connection was lost',
-      'replica',
-      cold({ loads: [0, 3], losses: [0, 1] }),
-      'the cold key was loaded 3 times by the callers of wave 1',
-    ],
-    [
       'a second load, however late what does not answer at all may be called',
       'stopped',
       cold({ loads: [1, 2], late: [2, 2] }),

@@ -29,13 +29,10 @@ function survival({ alive, trouble = [] }: ProcessReport): string[] {
 
 function asked({ keys }: ProcessReport, kind: KeyKind, { answers }: MatrixFault): string[] {
   if (keys === undefined) return []
-  const { errors, hung, loads, late, losses } = keys[kind]
+  const { errors, hung, loads, late } = keys[kind]
   // Where the store answers just in time, a machine that is busy makes some answers late: who misses one loads without a lease,
   // and who is answered after that finds nothing and leads. Where it answers nothing, the first load serves everybody.
-  // What was loaded while the connection was gone may be older than an invalidation that nobody heard: reads that are answered
-  // again do not find it, and one call leads. ioredis gives its connection up at each READONLY.
-  const most = (wave: number): number =>
-    1 + (answers === 'everything' ? (late[wave] ?? 0) : 0) + (answers === 'reads' ? (losses[wave] ?? 0) : 0)
+  const most = (wave: number): number => 1 + (answers === 'everything' ? (late[wave] ?? 0) : 0)
   return [
     ...Object.entries(errors).map(
       ([code, times]) => `${times} callers of the ${kind} key got ${code}, and its loader works`,

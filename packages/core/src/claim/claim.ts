@@ -6,6 +6,7 @@ import { LoadFailedError } from '../errors.ts'
 import { leaseId } from '../events/lease-holder.ts'
 import type { AbandonReason } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
+import { isAway } from '../flight/shared-reads.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Settled } from '../flight/flight-waiters.ts'
 import type { LeaseWaiter } from '../flight/lease-waiters.ts'
@@ -80,8 +81,7 @@ class FlightRun implements FlightStep {
     let { read } = first
     this.#storeTimeoutFrom = first.sentAt
     try {
-      // Permit → acquire → settled? → read → settled? → again. After a wait for the permit, no acquire:
-      // the flight reads first, and then asks for its permit again.
+      // Permit → acquire → settled? → read → settled? → again. After a wait for the permit: read first.
       for (;;) {
         // Before the lease: a flight that queued with one would block processes that have permits.
         const acquiring = this.#permit.acquireFor(this.#flight)
@@ -91,11 +91,12 @@ class FlightRun implements FlightStep {
           if (answer !== undefined) await this.#handle(answer, read)
         } else if (permitted.kind === 'refused') settleWithoutPermit(this.#flight, permitted)
         if (this.#flight.settled) return
-        // Unsettled after `changed`, or after a wait for the lease or permit: read again. Another process may
-        // have loaded the key, or an invalidation may have voided what was read.
+        // Another process may have loaded the key, or an invalidation may have voided what was read.
         if (permitted.kind === 'waited') this.#restartStoreTimeout()
-        read = await this.#readAgain()
+        const again = await this.#readAgain()
         if (this.#flight.settled) return
+        // Where the store is gone after a wait for the permit, what it answered before tells more.
+        if (permitted.kind !== 'waited' || isAway(read) || !isAway(again)) read = again
       }
     } catch (error) {
       settleBroken(this.#flight, error)
@@ -128,7 +129,7 @@ class FlightRun implements FlightStep {
     return undefined
   }
 
-  /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
+  /** Settles the flight with the entry of the read, another's, if it satisfies the flight's owner. */
   async #readAgain(): Promise<Read> {
     const { store, runtime } = this.#services
     const { codec } = this.#call.settings
@@ -141,7 +142,6 @@ class FlightRun implements FlightStep {
       return read
     }
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
-    // The flight loaded nothing: another's entry answers it.
     if (read.kind === 'found' && servable) this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
     return read
   }

@@ -146,7 +146,8 @@ export class SharedReads {
   }
 }
 
-function isAway(read: Read): boolean {
+/** True for a read that the store has not answered. */
+export function isAway(read: Read): boolean {
   return read.kind === 'away' || read.away !== undefined
 }
 
