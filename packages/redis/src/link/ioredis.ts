@@ -43,8 +43,8 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
   lazyConnect: true,
   autoResendUnfulfilledCommands: false,
   enableOfflineQueue: false,
-  // The address may lead to another server now: the one that was the master is a replica.
-  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+  // It would give the connection up, and what was asked over it, before another one stands.
+  reconnectOnError: null,
   // The store reconnects, by timers that do not keep the process alive.
   retryStrategy: null,
   autoResubscribe: false,

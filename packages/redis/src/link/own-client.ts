@@ -1,9 +1,13 @@
 import type { Runtime } from '@cattlegrid/core/extend'
 import { type RedisArgument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
+import { codeOf } from './connection-error.ts'
 import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { OwnConnection } from './own-connection.ts'
 import { Watchdog } from './watchdog.ts'
+
+/** The time for which no further client takes over, ms: the server may be a replica for long. */
+const TAKE_OVER_PAUSE = 1000
 
 export interface OwnClientSetup {
   readonly runtime: Runtime
@@ -22,8 +26,8 @@ export interface OwnClientSetup {
 }
 
 /**
- * A client of one server that the store makes and connects, and replaces when it ends or its server
- * falls silent.
+ * A client of one server that the store makes and connects, and replaces when it ends, when its server falls
+ * silent, and when that has become a replica: its address may lead to another server now.
  */
 export class OwnClient implements Client {
   readonly status: ConnectionStatus = new ConnectionStatus()
@@ -32,6 +36,7 @@ export class OwnClient implements Client {
   readonly #setup: OwnClientSetup
   #attempts = 0
   #mayReport = true
+  #tookOverAt = -Infinity
 
   constructor(setup: OwnClientSetup) {
     const { runtime, maxSilence, make } = setup
@@ -57,6 +62,7 @@ export class OwnClient implements Client {
   send(args: readonly RedisArgument[], form: ReplyForm): Promise<unknown> {
     const reply = this.#madeClient().send(args, form)
     this.#watchdog?.watch(reply)
+    reply.catch(this.#noteReplica)
     return reply
   }
 
@@ -84,6 +90,13 @@ export class OwnClient implements Client {
     return client
   }
 
+  readonly #noteReplica = (error: unknown): void => {
+    const now = this.#setup.runtime.elapsed()
+    if (codeOf(error) !== 'READONLY' || now - this.#tookOverAt < TAKE_OVER_PAUSE) return
+    this.#tookOverAt = now
+    void this.#connection.takeOver()
+  }
+
   #watch(client: ConnectableClient): void {
     this.#attempts += 1
     // A server may accept the connection and never complete the handshake.
@@ -92,12 +105,10 @@ export class OwnClient implements Client {
       this.#mayReport = false
       this.status.ready()
     })
-    client.on('error', (error) => this.#unreachable(error))
-    client.on('end', () => {
-      // Not where the store itself has destroyed it.
-      if (client === this.#connection.client)
-        this.#unreachable(this.status.error ?? new Error('it closes the connection'))
-    })
+    // Not where another client serves: this one is to take over, or the store itself has destroyed it.
+    const fail = (error: unknown): void => void (client === this.#connection.client && this.#unreachable(error))
+    client.on('error', fail)
+    client.on('end', () => fail(this.status.error ?? new Error('it closes the connection')))
   }
 
   #unreachable(error: unknown): void {

@@ -20,6 +20,8 @@ export interface OwnConnectionSetup<C extends Connectable> {
 
 const FIRST_RETRY_DELAY = 50
 const MAX_RETRY_DELAY = 1000
+/** How long a client that is to take over may need to connect, ms. */
+const TAKE_OVER_TIMEOUT = 1000
 /** The time for which `close` waits for the replies to commands already sent, ms. */
 const CLOSE_TIMEOUT = 1000
 
@@ -47,6 +49,7 @@ export class OwnConnection<C extends Connectable> {
   #cancelRetry: CancelTimer = () => undefined
   /** Changes with each client: one that is made too late is not used. */
   #attempt = 0
+  #isTakingOver = false
 
   constructor(setup: OwnConnectionSetup<C>) {
     this.#setup = setup
@@ -76,20 +79,30 @@ export class OwnConnection<C extends Connectable> {
     void this.#make()
   }
 
+  /**
+   * A new client takes over as soon as it is connected. Until then, and if it cannot connect, the present one
+   * serves on; it ends when its commands are answered.
+   */
+  async takeOver(): Promise<void> {
+    const present = this.#client
+    if (present === undefined || this.#isTakingOver) return
+    this.#isTakingOver = true
+    const next = await this.#connected()
+    this.#isTakingOver = false
+    if (next === undefined || this.#client !== present) return next?.destroy()
+    this.#client = next
+    await this.#end(present)
+  }
+
   /** Rejects the unanswered commands, until it is opened again. */
   suspend(): void {
     this.#isOpen = false
     this.#drop()
   }
 
-  /**
-   * Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay
-   * the exit of the process.
-   */
   async close(): Promise<void> {
     this.#isOpen = false
-    const client = this.#client
-    if (client !== undefined) await atMost(this.#setup.runtime, CLOSE_TIMEOUT, client.close())
+    if (this.#client !== undefined) await this.#end(this.#client)
     this.#drop()
   }
 
@@ -98,19 +111,43 @@ export class OwnConnection<C extends Connectable> {
     const attempt = this.#attempt
     try {
       const client = await this.#setup.make()
-      if (attempt === this.#attempt) this.#connect(client)
+      if (attempt !== this.#attempt) return
+      this.#client = client
+      // The steps report a failed connection as `away`.
+      this.#connect(client).catch(() => undefined)
     } catch (error) {
       this.#setup.onFailure?.(error)
     }
   }
 
-  #connect(client: C): void {
-    this.#client = client
+  #connect(client: C): Promise<unknown> {
     client.on('ready', () => (this.#failures = 0))
     client.on('end', () => this.#retryLater(client))
     this.#setup.onMade?.(client)
-    // The steps report a failed connection as `away`.
-    client.connect().catch(() => undefined)
+    return client.connect()
+  }
+
+  /** A new client that is connected; undefined if none could be within TAKE_OVER_TIMEOUT. */
+  async #connected(): Promise<C | undefined> {
+    let client: C | undefined
+    let isConnected = false
+    const connect = async (): Promise<void> => {
+      client = await this.#setup.make()
+      await this.#connect(client)
+      isConnected = true
+    }
+    await atMost(this.#setup.runtime, TAKE_OVER_TIMEOUT, connect())
+    if (!isConnected) client?.destroy()
+    return isConnected ? client : undefined
+  }
+
+  /**
+   * Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay
+   * the exit of the process.
+   */
+  async #end(client: C): Promise<void> {
+    await atMost(this.#setup.runtime, CLOSE_TIMEOUT, client.close())
+    client.destroy()
   }
 
   #retryLater(client: C): void {

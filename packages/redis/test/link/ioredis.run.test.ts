@@ -182,15 +182,31 @@ describe('a connection that breaks', () => {
     await until(() => kinds.join(' ') === 'connected disconnected connected')
   })
 
-  test('to a master that has become a replica is replaced: its address may lead to another server now', async () => {
-    const { store } = open({ client: clientOf() })
-    await until(() => isDone(store))
-    const idsOf = async (): Promise<readonly number[]> => (await admin.clientList()).map(({ id }) => id)
-    const before = await idsOf()
-    await admin.replicaOf('127.0.0.1', 1)
-    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
-    await until(async () => (await idsOf()).some((id) => !before.includes(id)))
-  })
+  test.each<[string, () => RedisStoreOptions]>([
+    ['a client', () => ({ client: clientOf() })],
+    ['a url', () => ({ url: server.url })],
+  ])(
+    'to a master that has become a replica is replaced once in a second, because its address may lead to another server now, and no read is lost: %s',
+    async (_, options) => {
+      const { store } = open(options())
+      await until(() => isDone(store))
+      const idsOf = async (): Promise<readonly number[]> => (await admin.clientList()).map(({ id }) => id)
+      const before = await idsOf()
+      await admin.replicaOf('127.0.0.1', 1)
+      const begun = performance.now()
+      const seen = new Set<number>()
+      const kinds = new Set<string>()
+      await until(async () => {
+        expect(await store.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
+        kinds.add((await store.read('k', json)).kind)
+        const ids = await idsOf()
+        for (const id of ids) if (!before.includes(id)) seen.add(id)
+        return seen.size > 0 && ids.length === before.length
+      })
+      expect([...kinds]).toEqual(['missing'])
+      expect(seen.size).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1000)
+    },
+  )
 
   test('is opened again, by the store and by its subscription, when the server returns', async () => {
     const { store, kinds } = open({ client: clientOf() })
