@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { at, figure } from '../bench/src/run/figure.ts'
+import { withOthers } from '../bench/src/run/keep.ts'
 import { resultJson } from '../bench/src/run/result-json.ts'
-import { met } from '../bench/src/run/result.ts'
+import { met, type Result } from '../bench/src/run/result.ts'
 import { figureOf, interleave, inverse, ratio } from '../bench/src/run/rounds.ts'
 import { loadsPerExpiry } from '../bench/src/stampede/game.ts'
 
@@ -61,5 +62,27 @@ describe('the arithmetic of the benches', () => {
     const lines = text.split('\n')
     expect(lines).toContain('  "versions": {"redis":"6"},')
     for (const row of rows) expect(lines.map((line) => line.trim().replace(/,$/, ''))).toContain(JSON.stringify(row))
+  })
+
+  it('keeps the tables of an earlier run that a run of some parts did not measure, each with its time', () => {
+    const result = (at: string, ...ids: readonly string[]): Result => ({
+      bench: 'overload',
+      at,
+      smoke: false,
+      machine: { cpu: '', cores: 2, memory: '', os: '', node: '', loadBefore: 0, busy: 0 },
+      versions: {},
+      tables: ids.map((id) => ({ id, title: id + at, columns: [], rows: [] })),
+      targets: ids.map((what) => ({ what, op: '>=', wanted: 1, got: Number(at), unit: '' })),
+      series: ids.map((id) => ({ id, name: at, seconds: {} })),
+    })
+    const kept = withOthers(result('3', 'b', 'd'), withOthers(result('2', 'c'), result('1', 'a', 'b', 'c')))
+    expect(kept.tables.map(({ title, at }) => [title, at])).toEqual([
+      ['a1', '1'],
+      ['b3', undefined],
+      ['c2', '2'],
+      ['d3', undefined],
+    ])
+    expect(kept.targets.map(({ what, got }) => `${what}${String(got)}`).toSorted()).toEqual(['a1', 'b3', 'c2', 'd3'])
+    expect(kept.series?.map(({ id, name }) => id + name).toSorted()).toEqual(['a1', 'b3', 'c2', 'd3'])
   })
 })

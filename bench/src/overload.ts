@@ -3,7 +3,7 @@ import { startRedis } from '@cattlegrid/testkit'
 import { changedTable } from './overload/changed.ts'
 import { flushTable } from './overload/flush.ts'
 import { healthyTable, loneTable } from './overload/healthy.ts'
-import { type OverloadOptions, overloadOptions, OWN_OPTIONS, type Part } from './overload/options.ts'
+import { type OverloadOptions, overloadOptions, OWN_OPTIONS, type Part, PARTS } from './overload/options.ts'
 import type { Stage } from './overload/play.ts'
 import { changedScenes } from './overload/scenes.ts'
 import { runBench } from './run/bench.ts'
@@ -40,6 +40,7 @@ async function measureOverload(options: OverloadOptions, later: Later): Promise<
     if (options.parts.includes(part)) for (const measure of measures) found.push(await measure())
   }
   return {
+    isPart: options.parts.length < PARTS.length,
     tables: found.flatMap(({ tables }) => tables),
     targets: found.flatMap(({ targets }) => targets),
     series: found.flatMap(({ series = [] }) => series),

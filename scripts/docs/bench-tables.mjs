@@ -79,13 +79,14 @@ function recordedTables(tree) {
   ]
 }
 
-function resultTable({ title, columns, rows }) {
+function resultTable({ title, at, columns, rows }) {
   const mark = { ours: '**', floor: '_', peer: '' }
   const body = rows.map(({ name, is, cells }) => [
     `${mark[is]}${name}${mark[is]}`,
     ...columns.map(({ id, digits }) => cellText(cells[id], digits)),
   ])
-  return `**${title}**\n\n${table(['', ...columns.map((column) => column.title)], body, '--:')}`
+  const run = at === undefined ? '' : ` (run of ${at.slice(0, 16).replace('T', ' ')})`
+  return `**${title}**${run}\n\n${table(['', ...columns.map((column) => column.title)], body, '--:')}`
 }
 
 /** A row for each scenario, `Scenario: what is measured of it`, and in it a line for each of these. */

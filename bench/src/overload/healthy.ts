@@ -6,11 +6,11 @@ import { figuresOf, interleave, ratio, type Seen } from '../run/rounds.ts'
 import type { OverloadOptions } from './options.ts'
 import type { Played, Stage } from './play.ts'
 import { kindOf, playAll } from './plays.ts'
-import { NO_LIMIT, OURS } from './rows.ts'
+import { NO_LIMIT, NO_LIMIT_AGAIN, OURS } from './rows.ts'
 import { healthyScene } from './scenes.ts'
 import type { Opening } from './member.ts'
 
-const ROWS = [NO_LIMIT, OURS]
+const ROWS = [NO_LIMIT, NO_LIMIT_AGAIN, OURS]
 const SHARES = [0.1, 0.5, 0.9]
 const HOUR = 3_600_000
 const COLUMNS = [
@@ -30,9 +30,7 @@ export async function healthyTable(atOnce: number, stage: Stage, options: Overlo
     const rows = names.map((name) => ({ name, is: kindOf(name), cells: cells(name) }))
     found.push({
       tables: [{ id: `overload-${scene.id}`, title: scene.title, columns: COLUMNS, rows }],
-      targets: names
-        .filter((name) => name !== NO_LIMIT)
-        .flatMap((name) => targets(`${scene.title}: ${name}`, name, seen)),
+      targets: names.filter((name) => name === OURS).flatMap((name) => targets(`${scene.title}: ${name}`, name, seen)),
     })
   }
   return { tables: found.flatMap(({ tables }) => tables), targets: found.flatMap((one) => one.targets) }
@@ -54,7 +52,7 @@ function targets(what: string, name: string, seen: Seen): readonly Target[] {
 
 /** One call at a time, each of which loads, from a source that answers at once. */
 export async function loneTable(stage: Stage, options: OverloadOptions): Promise<Findings> {
-  const names = chosen(ROWS, options)
+  const names = chosen([NO_LIMIT, OURS], options)
   const turns = names.map((name) => ({ name, measure: () => lone(name, stage, options.length.lone) }))
   const seen = await interleave(turns, options.smoke ? 1 : LONE_ROUNDS)
   const rows = names.map((name) => ({ name, is: kindOf(name), cells: figuresOf(seen, name, ['cpu', 'p50']) }))

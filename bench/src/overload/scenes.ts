@@ -32,6 +32,9 @@ export interface Length {
   readonly changed: number
   readonly doubled: number
   readonly healthy: number
+  /** How long a healthy source is asked before, so that the fleet has found what it can take: a time, and so many loads one after the other. */
+  readonly found: number
+  readonly loadsToFind: number
   /** Lone loads. */
   readonly lone: number
 }
@@ -46,9 +49,11 @@ export const FULL: Length = {
   changed: 30_000,
   doubled: 55_000,
   healthy: 10_000,
+  found: 15_000,
+  loadsToFind: 100,
   lone: 5000,
 }
-export const SHORT: Length = { ...FULL, ttl: 15_000, duration: 45_000, healthy: 4000, lone: 2000 }
+export const SHORT: Length = { ...FULL, ttl: 15_000, duration: 45_000, lone: 2000 }
 export const SMOKE: Length = {
   members: 2,
   scale: 10,
@@ -59,6 +64,8 @@ export const SMOKE: Length = {
   changed: 2000,
   doubled: 2000,
   healthy: 500,
+  found: 250,
+  loadsToFind: 1,
   lone: 50,
 }
 
@@ -147,14 +154,15 @@ export function changedScenes(atOnce: number, { scale, warm, changed, doubled }:
 }
 
 /** Nearly every call loads, and the source can do it. */
-export function healthyScene(atOnce: number, share: number, { scale, warm, healthy }: Length): Scene {
+export function healthyScene(atOnce: number, share: number, { scale, found, loadsToFind, healthy }: Length): Scene {
+  const source = healthySource(atOnce, scale)
   return {
     id: `healthy-${atOnce}-${share * 100}`,
     title: `A healthy source, ${atOnce} at once, at ${share * 100} % of its capacity`,
-    sources: [healthySource(atOnce, scale)],
+    sources: [source],
     traffic: uniform(share * CAPACITY, scale),
     ttl: 1000,
-    warm: warm / 2,
+    warm: found + (loadsToFind * 1000 * atOnce) / source.perSecond,
     duration: healthy,
     flush: false,
   }

@@ -1,9 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
+import { keepResult } from './keep.ts'
 import { watchMachine } from './machine.ts'
 import { printed } from './print.ts'
-import { resultJson } from './result-json.ts'
 import type { Findings, Result } from './result.ts'
 
 export interface BenchOptions {
@@ -41,7 +40,7 @@ export async function runBench(
   if (keep && only !== undefined) throw new Error('--keep: a result is kept whole, without --only')
   if (keep && smoke) throw new Error('--keep: a smoke run measures nothing that is worth keeping')
   const look = watchMachine()
-  const findings = await measure({ smoke, rounds, only: only?.split(';'), own: values })
+  const { isPart = false, ...findings } = await measure({ smoke, rounds, only: only?.split(';'), own: values })
   const result: Result = {
     bench: name,
     at: new Date().toISOString(),
@@ -51,19 +50,8 @@ export async function runBench(
     ...(values.note === undefined ? {} : { conditions: values.note }),
     ...findings,
   }
-  if (keep) keepResult(result)
+  if (keep) keepResult(result, isPart)
   console.log(json ? JSON.stringify(result) : printed(result))
-}
-
-function keepResult(result: Result): void {
-  const folder = new URL('../../results/', import.meta.url)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(new URL(`${result.bench}.json`, folder), resultJson(result, rounded))
-}
-
-/** Nothing that is measured here has more than six digits that mean anything. */
-function rounded(_: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
 }
 
 /** Of everything that takes part. */

@@ -19,6 +19,8 @@ export interface Row {
 
 export interface Table {
   readonly id: string
+  /** ISO date of its run, if that is an earlier one than the result's. */
+  readonly at?: string
   readonly title: string
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
@@ -58,7 +60,10 @@ export interface Result {
 }
 
 /** What a scenario finds out. */
-export type Findings = Pick<Result, 'tables' | 'targets' | 'series'>
+export interface Findings extends Pick<Result, 'tables' | 'targets' | 'series'> {
+  /** Only some of the tables were measured: the kept result keeps its others. */
+  readonly isPart?: boolean
+}
 
 /** The columns of a table that shows a cost as something grows: one for each amount of it. */
 export function amountColumns(amounts: readonly number[]): readonly Column[] {

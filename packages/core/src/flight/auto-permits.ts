@@ -25,8 +25,6 @@ const AGAIN_EACH = 2
 const CLOSEST = 10
 /** A process counts as gone after so many times without a report. */
 const MISSED = 4
-/** A queue that is younger may be a burst: no load of it is refused, ms. */
-const STANDS = 1000
 /** Weight of one load in the mean time of a load. */
 const TIME_WEIGHT = 0.1
 
@@ -123,15 +121,16 @@ export class AutoPermits implements PermitSource {
   }
 
   #grantQueued(): void {
-    while (this.#queue.size > 0 && this.permitAvailable) this.#queue.take()?.onPermit(this.#grant())
+    const now = this.#runtime.elapsed()
+    while (this.#queue.size > 0 && this.permitAvailable) this.#queue.take(now)?.onPermit(this.#grant())
   }
 
   /** Refuses the loads whose turn cannot come in time, so that their callers learn it now. */
   #refuseLate(): void {
     if (this.#queue.size === 0) return
     const now = this.#runtime.elapsed()
-    const inOrder = this.#queue.rank()
-    if (now - this.#queue.stoodSince < STANDS) return
+    const inOrder = this.#queue.rank(now)
+    if (!this.#queue.stands(now)) return
     // By the time of loads, not by the rate of permits: a store that does not answer holds permits, but not
     // for long.
     const { share, atOnce, processes, explores } = this.#limit

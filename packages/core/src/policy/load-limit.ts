@@ -11,15 +11,23 @@ const FEWEST_SAMPLES = 4
 const FLAT = 1.3
 /** Loads that take more than this times `base` queue at the source. */
 const SLOW = 1.75
-/** Growth a window until the first sign of a queue, and after it. */
+/**
+ * Growth a window until the first sign of a queue, and after each sign of one; there each step takes the root
+ * of the last, down to the least.
+ */
 const FAST_GROWTH = 2
-const CAREFUL_GROWTH = 1.05
+const NEXT_GROWTH = 1.2
+const LEAST_GROWTH = 1.05
 /** Part of the last flat limit that replaces a limit that was too high. */
 const BACK = 0.9
 /** A cut to half has helped if it shortens loads to less than this part. */
 const HELPED = 0.75
-/** Full windows in a row after which the limit is tested. */
-const TEST_AFTER = 20
+/**
+ * Full windows in a row, while more loads are wanted, after which the limit is tested; and the most, because
+ * each test in vain doubles them.
+ */
+const TEST_AFTER = 5
+const MOST_TEST_AFTER = 640
 /** Weight of one window in `base`. */
 const BASE_WEIGHT = 0.25
 /** A window is full if more than this part of the limit ran on average. Only a full one can prove a queue. */
@@ -39,29 +47,43 @@ function nextLimit(state: LoadLimit, window: LoadWindow): LoadLimit | undefined 
   if (window.running > limit * 1.1) return seen.atMost === Infinity ? undefined : state
   if (tested === undefined) return judge(state, window, seen)
   const enough = tested * HELPED
+  const { testAfter = TEST_AFTER } = state
   const known = { ...state, fullFor: 0, tested: undefined }
-  if (seen.atMost < enough)
-    return judge({ ...known, base: Math.min(state.base ?? Infinity, seen.atMost) }, window, seen)
+  if (seen.atMost < enough) {
+    const base = Math.min(state.base ?? Infinity, seen.atMost)
+    return judge({ ...known, base, growth: NEXT_GROWTH, testAfter: undefined }, window, seen)
+  }
   const inVain = seen.atLeast >= enough || seen.count >= WINDOW_SAMPLES
-  return inVain && seen.exact ? { ...known, limit: limit * 2, flat: limit * 2, base: seen.median } : undefined
+  if (!inVain || !seen.exact) return undefined
+  const later = Math.min(MOST_TEST_AFTER, testAfter * 2)
+  return { ...known, limit: limit * 2, flat: limit * 2, base: seen.median, testAfter: later }
 }
 
 function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): LoadLimit | undefined {
-  const { limit, base = seen.atMost, flat = Infinity } = state
+  const { limit, base = seen.atMost, flat = Infinity, testAfter = TEST_AFTER } = state
   const full = running > limit * FULL
-  const fullFor = full ? state.fullFor + 1 : 0
+  const fullFor = full && bound ? state.fullFor + 1 : 0
   const slow = full && seen.atLeast >= base * SLOW
-  if (slow && limit <= 1) return { ...state, base: seen.median, growth: CAREFUL_GROWTH, flat: limit }
-  if (slow && limit > flat) return { ...state, limit: Math.max(1, flat * BACK), growth: CAREFUL_GROWTH, fullFor }
-  if (limit > 1 && (slow || (fullFor >= TEST_AFTER && seen.exact)))
-    return { ...state, limit: Math.max(1, limit / 2), growth: CAREFUL_GROWTH, tested: seen.median }
+  const maybeSlow = full && seen.atLeastOnceEnded >= base * SLOW
+  const growth = Math.min(state.growth, NEXT_GROWTH)
+  if (slow && limit <= 1) return { ...state, base: seen.median, growth, flat: limit }
+  if (slow && limit > flat) return { ...state, limit: Math.max(1, flat * BACK), growth, fullFor }
+  if (limit > 1 && (slow || (fullFor >= testAfter && seen.exact)))
+    return { ...state, limit: Math.max(1, limit / 2), growth, tested: seen.median }
   const flatNow = seen.atMost < base * FLAT
   if (!seen.exact && !(bound && flatNow)) return undefined
   // Under a standing overload, a base that follows slow loads would rise without end.
   const moves = !full || seen.atMost < base
   const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
-  if (bound && flatNow) return { ...kept, limit: Math.max(limit + 1, limit * state.growth), flat: limit }
-  return full && seen.count < WINDOW_SAMPLES ? undefined : kept
+  if (bound && flatNow)
+    return { ...kept, limit: Math.max(limit + 1, limit * state.growth), growth: nextGrowth(state.growth), flat: limit }
+  if (full && limit > flat && seen.atLeast >= base * FLAT)
+    return { ...kept, limit: Math.max(1, limit / LEAST_GROWTH), growth }
+  return maybeSlow || (full && seen.count < WINDOW_SAMPLES) ? undefined : kept
+}
+
+function nextGrowth(growth: number): number {
+  return growth < FAST_GROWTH ? Math.max(LEAST_GROWTH, Math.sqrt(growth)) : growth
 }
 
 /** Growth needs a median that is surely low; a cut needs one that is surely high. */
@@ -75,6 +97,8 @@ interface Median {
   readonly exact: boolean
   /** The lower end of the 95 % confidence interval of `median`: rank `n/2 - √n`. */
   readonly atLeast: number
+  /** The same when the loads that run are taken as endless. */
+  readonly atLeastOnceEnded: number
 }
 
 function medianOf({ times, ages }: LoadWindow): Median {
@@ -84,7 +108,14 @@ function medianOf({ times, ages }: LoadWindow): Median {
   const middle = count >> 1
   const low = Math.max(0, Math.floor(count / 2 - Math.sqrt(count)))
   const [atMost, median] = [ended[middle] ?? Infinity, all[middle] ?? 0]
-  return { count, atMost, median, exact: median === atMost, atLeast: all[low] ?? 0 }
+  return {
+    count,
+    atMost,
+    median,
+    exact: median === atMost,
+    atLeast: all[low] ?? 0,
+    atLeastOnceEnded: ended[low] ?? Infinity,
+  }
 }
 
 const counted = (time: number): number => Math.max(time, SHORTEST)

@@ -61,6 +61,8 @@ export interface LoadLimit {
   readonly base?: number | undefined
   /** The last limit at which loads took about `base`. */
   readonly flat?: number | undefined
+  /** Full windows in a row, while more loads are wanted, after which the limit is tested. */
+  readonly testAfter?: number | undefined
   /** Median time before the limit was halved as a test, ms. */
   readonly tested?: number | undefined
 }

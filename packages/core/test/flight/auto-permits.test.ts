@@ -78,16 +78,17 @@ describe('permits that follow a source', () => {
     const loads = processes.map((permits) => queue(permits, 30))
     // Each may begin one load before it knows.
     await runtime.advance(20)
-    for (const load of loads.flat()) {
+    const running = (): readonly Waiting[] => loads.flat().filter(({ permit }) => permit !== undefined)
+    for (const load of running()) {
       load.permit?.()
       load.permit = undefined
     }
     const served = [0, 0, 0]
     for (let step = 0; step < 200; step += 1) {
       await runtime.advance(10)
-      const running = loads.flat().filter(({ permit }) => permit !== undefined)
-      expect(running.length).toBeLessThanOrEqual(1)
-      for (const load of running) {
+      const now = running()
+      expect(now.length).toBeLessThanOrEqual(1)
+      for (const load of now) {
         load.permit?.()
         load.permit = undefined
         const process = loads.findIndex((own) => own.includes(load))

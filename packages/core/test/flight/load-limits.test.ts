@@ -55,10 +55,12 @@ describe("a cache with maxLoads: 'auto'", () => {
     const origin = new Origin()
     await cache.set('stale', 'old', { ttl: 1 })
     await fleet.runtime.advance(2)
-    // The first load begins at once.
-    void cache.getOrSet('first', origin.loader)
+    const ask = (kind: string): readonly Promise<unknown>[] =>
+      Array.from({ length: 100 }, (_, key) => cache.getOrSet(`${kind}-${key}`, origin.loader))
+    // The oldest loads go first, and the newest ones once the queue stands: the turn of this one comes last.
+    const older = ask('older')
     const stale = cache.getOrSet('stale', origin.loader, { softTimeout: false })
-    const ends = Array.from({ length: 200 }, (_, key) => cache.getOrSet(`key-${key}`, origin.loader))
+    const ends = [...older, ...ask('newer')]
     const settled = Promise.allSettled(ends)
     // A source that answers six loads in half a second, however many it has.
     for (let turn = 0; turn < 20; turn += 1) {

@@ -33,6 +33,11 @@ describe('a window', () => {
     expect(nextLimit(calm, full(0, { times, ages: loads(31, 150) }))?.limit).toBe(10)
   })
 
+  it('stays open while running loads may still prove a queue: the median alone does not', () => {
+    expect(nextLimit(calm, full(0, { times: loads(35, 200), ages: loads(29, 20) }))).toBeUndefined()
+    expect(nextLimit(calm, full(0, { times: loads(64, 200) }))?.tested).toBe(200)
+  })
+
   it('is dropped while loads from before a cut still fill the source', () => {
     const next = nextLimit(calm, full(400, { running: 12 }))
     expect(next).toEqual(calm)
@@ -46,10 +51,18 @@ describe('the limit', () => {
     expect(nextLimit(known ?? firstLoadLimit, full(4, { running: 24 }))?.limit).toBe(48)
   })
 
-  it('doubles from the start, then by a twentieth after the first sign of a queue', () => {
-    const start = nextLimit(firstLoadLimit, full(100, { running: 4 }))
-    expect(start).toMatchObject({ limit: 24, base: 100, flat: 12 })
-    expect(nextLimit({ ...calm, limit: 100 }, full(100, { running: 100 }))?.limit).toBe(105)
+  it('doubles from the start; after a sign of a queue it grows by a fifth, and then by less each time, down to a twentieth', () => {
+    let state = nextLimit(firstLoadLimit, full(100, { running: 12 }))
+    expect(state).toMatchObject({ limit: 24, base: 100, flat: 12 })
+    state = state && nextLimit({ ...state, flat: 20 }, full(200, { running: 24 }))
+    expect(state?.limit).toBe(18)
+    const grown: number[] = []
+    for (let window = 0; window < 4 && state !== undefined; window += 1) {
+      const before = state.limit
+      state = nextLimit({ ...state, limit: 100 * before }, full(100, { running: 10 }))
+      grown.push(Math.round((1000 * (state?.limit ?? 0)) / (100 * before)) / 1000)
+    }
+    expect(grown).toEqual([1.2, 1.095, 1.05, 1.05])
   })
 
   it('grows by one at least', () => {
@@ -63,6 +76,12 @@ describe('the limit', () => {
 
   it('stays as it is while loads are a little slow', () => {
     expect(nextLimit(calm, full(150))?.limit).toBe(10)
+  })
+
+  it('goes down by a twentieth while loads are surely a little slow, but not far below the last flat limit', () => {
+    expect(nextLimit({ ...calm, limit: 21 }, full(150, { running: 21 }))?.limit).toBe(20)
+    expect(nextLimit({ ...calm, limit: 10.4 }, full(150, { running: 10 }))?.limit).toBeCloseTo(9.9, 1)
+    expect(nextLimit({ ...calm, limit: 21 }, full(150, { running: 5 }))?.limit).toBe(21)
   })
 
   it('goes back below the last flat limit when its own growth made loads slow', () => {
@@ -112,12 +131,23 @@ describe('a test of the limit', () => {
     expect(nextLimit(halved, full(0, { times: [120, 120, 200, 200, 200], running: 5 }))).toBeUndefined()
   })
 
-  it('comes after twenty full windows, and finds a base that was too high', () => {
-    const stuck = { ...calm, base: 300, fullFor: 19 }
+  it('comes after five full windows in which a load waited, and finds a base that was too high', () => {
+    const stuck = { ...calm, base: 300, fullFor: 4 }
     const test = nextLimit(stuck, full(300))
     expect(test).toMatchObject({ limit: 5, tested: 300 })
     expect(test && nextLimit(test, full(150, { running: 5 }))?.base).toBe(150)
-    expect(nextLimit({ ...stuck, fullFor: 18 }, full(300))?.limit).toBe(11)
+    expect(nextLimit({ ...stuck, fullFor: 3 }, full(300))?.limit).toBe(11)
+    expect(nextLimit(stuck, full(300, { bound: false }))).toMatchObject({ limit: 10, fullFor: 0 })
+  })
+
+  it('comes twice as late after each one in vain, up to 640 windows, and as early as the first after one that has helped', () => {
+    const waits: (number | undefined)[] = []
+    for (let test = 0; test < 9; test += 1)
+      waits.push(nextLimit({ ...halved, testAfter: waits.at(-1) }, full(200, { running: 5 }))?.testAfter)
+    expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 640, 640])
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 8 }, full(100))?.limit).toBe(11)
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 9 }, full(100))?.tested).toBe(100)
+    expect(nextLimit({ ...halved, testAfter: 640 }, full(140, { running: 5 }))?.testAfter).toBeUndefined()
   })
 })
 
