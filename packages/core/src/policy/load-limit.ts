@@ -7,8 +7,9 @@ const WINDOW_SAMPLES = 64
 const SHORTEST = 5
 /** Samples with which a small limit is judged. */
 const FEWEST_SAMPLES = 4
-/** Loads that take less than this times `base` leave room. */
+/** Loads leave room that take less than this times `base`, and less than `base` and this time, ms. */
 const FLAT = 1.3
+const QUEUE = 75
 /** Loads that take more than this times `base` queue at the source. */
 const SLOW = 1.75
 /**
@@ -24,7 +25,7 @@ const BACK = 0.9
 const HELPED = 0.75
 /**
  * Full windows in a row, while more loads are wanted, after which the limit is tested; and the most, because
- * each test in vain doubles them.
+ * each test in vain doubles them. Flat ones do not count once a test in vain has proven the base.
  */
 const TEST_AFTER = 5
 const MOST_TEST_AFTER = 640
@@ -62,7 +63,10 @@ function nextLimit(state: LoadLimit, window: LoadWindow): LoadLimit | undefined 
 function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): LoadLimit | undefined {
   const { limit, base = seen.atMost, flat = Infinity, testAfter = TEST_AFTER } = state
   const full = running > limit * FULL
-  const fullFor = full && bound ? state.fullFor + 1 : 0
+  const bar = Math.min(base * FLAT, base + QUEUE)
+  const flatNow = seen.atMost < bar
+  // Once the base is proven, loads that take as long as it need no test.
+  const fullFor = full && bound && (!flatNow || state.testAfter === undefined) ? state.fullFor + 1 : 0
   const slow = full && seen.atLeast >= base * SLOW
   const maybeSlow = full && seen.atLeastOnceEnded >= base * SLOW
   const growth = Math.min(state.growth, NEXT_GROWTH)
@@ -70,15 +74,13 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   if (slow && limit > flat) return { ...state, limit: Math.max(1, flat * BACK), growth, fullFor }
   if (limit > 1 && (slow || (fullFor >= testAfter && seen.exact)))
     return { ...state, limit: Math.max(1, limit / 2), growth, tested: seen.median }
-  const flatNow = seen.atMost < base * FLAT
   if (!seen.exact && !(bound && flatNow)) return undefined
   // Under a standing overload, a base that follows slow loads would rise without end.
   const moves = !full || seen.atMost < base
   const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
   if (bound && flatNow)
     return { ...kept, limit: Math.max(limit + 1, limit * state.growth), growth: nextGrowth(state.growth), flat: limit }
-  if (full && limit > flat && seen.atLeast >= base * FLAT)
-    return { ...kept, limit: Math.max(1, limit / LEAST_GROWTH), growth }
+  if (full && limit > flat && seen.atLeast >= bar) return { ...kept, limit: Math.max(1, limit / LEAST_GROWTH), growth }
   return maybeSlow || (full && seen.count < WINDOW_SAMPLES) ? undefined : kept
 }
 

@@ -74,8 +74,11 @@ describe('the limit', () => {
     expect(nextLimit(calm, full(160, { bound: false }))?.limit).toBe(10)
   })
 
-  it('stays as it is while loads are a little slow', () => {
+  it('stays as it is while loads are a little slow: by half, or by 75 ms', () => {
     expect(nextLimit(calm, full(150))?.limit).toBe(10)
+    const slow = { ...calm, base: 600 }
+    expect(nextLimit(slow, full(670))?.limit).toBe(11)
+    expect(nextLimit(slow, full(680))?.limit).toBe(10)
   })
 
   it('goes down by a twentieth while loads are surely a little slow, but not far below the last flat limit', () => {
@@ -145,13 +148,18 @@ describe('a test of the limit', () => {
     for (let test = 0; test < 9; test += 1)
       waits.push(nextLimit({ ...halved, testAfter: waits.at(-1) }, full(200, { running: 5 }))?.testAfter)
     expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 640, 640])
-    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 8 }, full(100))?.limit).toBe(11)
-    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 9 }, full(100))?.tested).toBe(100)
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 8 }, full(140))).toMatchObject({ limit: 10, fullFor: 9 })
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 9 }, full(140))?.tested).toBe(140)
     expect(nextLimit({ ...halved, testAfter: 640 }, full(140, { running: 5 }))?.testAfter).toBeUndefined()
   })
 })
 
 describe('the base', () => {
+  it('is proven by a test in vain: from then on windows in which loads take as long as it do not lead to a test', () => {
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 9 }, full(100))).toMatchObject({ limit: 11, fullFor: 0 })
+    expect(nextLimit({ ...calm, fullFor: 4 }, full(100))?.tested).toBe(100)
+  })
+
   it.each([80, 160])('follows the source while the limit is not full: %d ms', (took) => {
     expect(nextLimit(calm, full(took, { running: 5 }))?.base).toBe(100 + (took - 100) / 4)
   })
