@@ -95,7 +95,7 @@ export class AutoPermits implements PermitSource {
     return (took, lingering) => {
       if (released) return
       released = true
-      if (took !== undefined) this.#noteTime(running, took)
+      this.#noteTime(running, took)
       if (lingering === undefined) return this.#end(running)
       // Its source still works for it. Counted at most twice as long as the load took: a loader may
       // never return.
@@ -107,8 +107,9 @@ export class AutoPermits implements PermitSource {
     }
   }
 
-  #noteTime(running: RunningLoad, took: number): void {
-    this.#limit.noteTime(running, took)
+  #noteTime(running: RunningLoad, took: number | undefined): void {
+    this.#limit.end(running, took)
+    if (took === undefined) return
     this.#meanTime += this.#meanTime === 0 ? took : TIME_WEIGHT * (took - this.#meanTime)
   }
 

@@ -54,6 +54,11 @@ export class RoundLoads {
     if (sampled && round === this.#round && this.#times.length < this.#samples) this.#times.push(took)
   }
 
+  /** A load has ended whose time tells nothing: it failed, or was not needed. Another one is sampled in its place. */
+  forget({ round, sampled }: RunningLoad): void {
+    if (sampled && round === this.#round) this.#sampled -= 1
+  }
+
   /** What a process tells of them that is one of `processes`, counted up to `now`. */
   told(running: ReadonlySet<RunningLoad>, processes: number, now: number): ToldLoads {
     const sampled = [...running].filter((load) => load.sampled && load.round === this.#round)

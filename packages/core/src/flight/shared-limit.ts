@@ -115,9 +115,10 @@ export class SharedLimit {
     return this.#loads.begin(this.#state.limit, this.processes, now)
   }
 
-  /** A load has ended that took so long, ms. */
-  noteTime(load: RunningLoad, took: number): void {
-    this.#loads.noteTime(load, took)
+  /** A load has ended that took so long, ms; undefined: its time tells nothing of the source. */
+  end(load: RunningLoad, took: number | undefined): void {
+    if (took === undefined) this.#loads.forget(load)
+    else this.#loads.noteTime(load, took)
   }
 
   /** The next report. */

@@ -27,3 +27,10 @@ test('a sample that has not ended is told with its age', () => {
   const { times, ages } = loadsAfter(500, 24, 4)
   expect([times, ages.length]).toEqual([[], SAMPLES / 4])
 })
+
+test('a load whose time tells nothing gives its place among the samples to another one', () => {
+  const loads = new RoundLoads(SAMPLES, 0)
+  for (let load = 0; load < SAMPLES / 4; load += 1) loads.forget(loads.begin(96, 4, 0))
+  const running = new Set(Array.from({ length: 24 }, () => loads.begin(96, 4, 0)))
+  expect(loads.told(running, 4, 10).ages).toHaveLength(SAMPLES / 4)
+})
