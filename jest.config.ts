@@ -18,7 +18,7 @@ const shared: Project = {
   },
   // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; @fastify/static requires one more, express-openid-connect requires three. Jest on Node < 24.9 can do neither.
   transformIgnorePatterns: [
-    '/node_modules/(?!(?:.*/node_modules/)?(?:(?:@fastify/)?cookie|content-disposition|jose|oauth4webapi|openid-client)/)',
+    '/node_modules/(?!(?:.*/node_modules/)?(?:(?:@fastify/)?cookie|content-disposition|h3|jose|oauth4webapi|openid-client|rou3|srvx)/)',
   ],
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
@@ -27,6 +27,7 @@ const shared: Project = {
     '^@cattlegrid/metrics/(prometheus|opentelemetry|logs)$': '<rootDir>/packages/metrics/src/$1/index.ts',
     '^@cattlegrid/express/exchange$': '<rootDir>/packages/express/src/express-request.ts',
     '^@cattlegrid/http/binding$': '<rootDir>/packages/http/src/binding.ts',
+    '^@cattlegrid/web/h3$': '<rootDir>/packages/web/src/h3.ts',
     '^@cattlegrid/web/hono$': '<rootDir>/packages/web/src/hono.ts',
     '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',
     '^@cattlegrid/(core|explain|redis|http|express|fastify|nestjs|web|testkit)$': '<rootDir>/packages/$1/src/index.ts',

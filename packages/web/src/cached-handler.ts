@@ -3,7 +3,8 @@ import { compileRoute, httpCache, type RouteOptions, serve } from '@cattlegrid/h
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import type { WebRouteOptions } from './route-options.ts'
-import { type RequestKind, subrequestsBy } from './subrequests.ts'
+import { requestLike } from './request-like.ts'
+import { subrequestsBy } from './subrequests.ts'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -56,7 +57,7 @@ export function cachedHandler<Req extends Request = Request, Rest extends readon
       subrequests: subrequestsBy(
         (subrequest) => cached(subrequest as Req, ...rest),
         waitUntil,
-        request.constructor as RequestKind,
+        (url, init) => requestLike(request, url, init),
       ),
     })
     serve(exchange, route)

@@ -18,6 +18,7 @@ import { ClientLeaving } from './client-leaving.ts'
 import { countAllowedReads, FetchReads } from './client-reads.ts'
 import { fieldsOfBody, headersFrom, withFields, withReplaced } from './fields.ts'
 import { type HandlerPlace, HandlerRun } from './handler-run.ts'
+import { requestLike } from './request-like.ts'
 import { markerOf } from './subrequests.ts'
 import { watchEnd } from './watched-end.ts'
 
@@ -221,8 +222,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   #passedRequest(): Req {
     if (this.#replaced.size === 0) return this.#request
     const headers = withReplaced(new Headers(this.#request.headers), this.#replaced)
-    const Kind = this.#request.constructor as new (request: Request, init: RequestInit) => Req
-    return new Kind(this.#request, { headers })
+    return requestLike(this.#request, this.#request, { headers })
   }
 
   async #run(recording: Recording): Promise<void> {

@@ -1,4 +1,5 @@
 import type { FetchReads } from './client-reads.ts'
+import { requestLike } from './request-like.ts'
 import { watchedHeaders } from './watched-headers.ts'
 
 /** What the handler sees of its request. */
@@ -22,14 +23,18 @@ export function shownRequest<Req extends Request>(
   const personal = reads.fields.filter((name) => !isShown(name, headers, reads))
   const open = new Headers(headers)
   for (const name of personal) open.delete(name)
-  const Kind = client.constructor as new (url: string, init: RequestInit) => Req
-  const shown = new Kind(url, { method: client.method, headers: open, signal })
+  const shown = requestLike(client, url, { method: client.method, headers: open, signal })
   const watched = personal.length === 0 ? headers : watchedHeaders(headers, { open, personal, reads })
   define(shown, 'headers', () => watched)
   const clone = (): Req => shownRequest(client, { url, headers, signal }, reads)
   Object.defineProperty(shown, 'clone', { configurable: true, value: clone })
   for (const name of propertiesOf(client))
-    if (!(name in Request.prototype) && (Object.hasOwn(client, name) || !(name in shown) || isPersonal(name, reads)))
+    // By convention a class's own affair, such as the URL of the client.
+    if (
+      !name.startsWith('_') &&
+      !(name in Request.prototype) &&
+      (Object.hasOwn(client, name) || !(name in shown) || isPersonal(name, reads))
+    )
       carry(shown, client, name, reads)
   return shown
 }

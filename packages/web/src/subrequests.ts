@@ -3,8 +3,8 @@ import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse }
 /** The markers of requests of the cache's own, by request. A client cannot forge one. */
 const markers = new WeakMap<Request, SubrequestMarker>()
 
-/** A class of requests, such as `NextRequest`. */
-export type RequestKind<Req extends Request = Request> = new (url: string, init: RequestInit) => Req
+/** Makes a request of the kind that the handler expects. */
+export type MakeRequest = (url: string, init: RequestInit) => Request
 
 /** What handlers get of such requests. */
 const shownRequests = new WeakSet<Request>()
@@ -34,17 +34,17 @@ export function isRefresh(request: Request): boolean {
 
 /**
  * Returns what sends requests of the cache's own by `send`: to the handler of the place, or through the whole
- * app. `waitUntil` keeps the host awake until such a request has its response. `Kind`: the class of requests.
+ * app. `waitUntil` keeps the host awake until such a request has its response.
  */
 export function subrequestsBy(
   send: (request: Request) => Promise<Response>,
   waitUntil: ((work: Promise<unknown>) => void) | undefined,
-  Kind: RequestKind = Request,
+  make: MakeRequest = (url, init) => new Request(url, init),
 ): SendSubrequest {
   return (subrequest) => {
     const responded = new Promise<SubrequestResponse>((resolve, reject) => {
       subrequest.scope.runInAsyncScope(() => {
-        dispatch(subrequest, Kind, send, resolve).catch(reject)
+        dispatch(subrequest, make, send, resolve).catch(reject)
       })
     })
     waitUntil?.(responded)
@@ -54,11 +54,11 @@ export function subrequestsBy(
 
 async function dispatch(
   { place, key, facts, scheme, host, target, headers, signal }: Subrequest,
-  Kind: RequestKind,
+  make: MakeRequest,
   send: (request: Request) => Promise<Response>,
   resolve: (response: SubrequestResponse) => void,
 ): Promise<void> {
-  const request = new Kind(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
+  const request = make(`${scheme}://${host}${target}`, { headers: { ...headers, host } })
   let isReached = false
   markers.set(request, {
     place,

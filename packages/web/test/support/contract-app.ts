@@ -1,14 +1,11 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Cache } from '@cattlegrid/core'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import type { RouteOptions } from '@cattlegrid/http'
-import { PERSONAL_FIELDS } from '@cattlegrid/http/binding'
 import { honoCache, type HonoRouteOptions } from '../../src/hono.ts'
-import { directivesOf } from '../../src/index.ts'
+import { listen, seen, withSeen } from './contract-request.ts'
 
 type App = Hono<{ Bindings: HttpBindings }>
 type AppContext = Context<{ Bindings: HttpBindings }>
@@ -33,34 +30,11 @@ export async function startHono(cache: Cache, routes: readonly ContractRoute[]):
         if (result?.refuse === true) return c.json({ error: 'who are you?' }, 401)
         return await next()
       },
-      cached(ofContext(options)),
+      cached(options && withSeen<AppContext, HonoRouteOptions<{ Bindings: HttpBindings }>>(options, seenBy)),
       async (c) => responseOf(await handle(seenBy(c)), c),
     )
   }
-  return await listen(app)
-}
-
-/** Functions among the options of the contract get what every framework's request has: its fields by name. */
-function ofContext(options: RouteOptions | undefined): HonoRouteOptions<{ Bindings: HttpBindings }> | undefined {
-  if (options === undefined) return undefined
-  const adapted = <T>(value: T): T =>
-    typeof value === 'function' && value.constructor.name === 'Function'
-      ? (((c: AppContext, ...rest: unknown[]) => (value as Function)(seenBy(c), ...rest)) as T)
-      : value
-  const ofRoute = Object.entries(options).map(([name, value]) => [name, adapted(value)])
-  const key = Object.entries(options.key ?? {}).map(([name, value]) => [name, adapted(value)])
-  return { ...Object.fromEntries(ofRoute), ...(options.key === undefined ? {} : { key: Object.fromEntries(key) }) }
-}
-
-async function listen(app: App): Promise<AdapterServer> {
-  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(trusting(request), env) }) as Server
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = async (): Promise<void> => {
-    const closed = new Promise<unknown>((resolve) => server.close(resolve))
-    server.closeAllConnections()
-    await closed
-  }
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+  return await listen(createAdaptorServer({ fetch: (request, env) => app.fetch(trusting(request), env) }) as Server)
 }
 
 /** A server behind a proxy makes its requests of the forwarded scheme. */
@@ -70,34 +44,7 @@ function trusting(request: Request): Request {
 }
 
 function seenBy(c: AppContext): ContractRequest {
-  const { raw, method } = c.req
-  const { pathname, search, searchParams } = new URL(raw.url)
-  const { incoming, outgoing } = c.env
-  return {
-    method,
-    url: pathname + search,
-    headers: headersOf(raw, incoming),
-    query: Object.fromEntries(searchParams),
-    directives: directivesOf(raw),
-    raw: { req: incoming, res: outgoing },
-  }
-}
-
-/** The handlers of the contract read fields by name, and list them. No function of this file is between a handler and its read. */
-function headersOf({ headers }: Request, incoming: IncomingMessage): ContractRequest['headers'] {
-  const fields = {}
-  for (const name of [...PERSONAL_FIELDS, ...OF_THE_CACHE, ...Object.keys(incoming.headers)]) {
-    const enumerable = name in incoming.headers || name === 'cdn-loop'
-    Object.defineProperty(fields, name, { configurable: true, enumerable, get: read.bind(headers, name) })
-  }
-  return fields
-}
-
-/** What the cache adds for the handler. */
-const OF_THE_CACHE = ['cdn-loop', 'if-none-match', 'if-modified-since']
-
-const read = function (this: Headers, name: string): string | undefined {
-  return this.get(name) ?? undefined
+  return seen(c.req.raw, c.env)
 }
 
 function responseOf(answer: ContractAnswer, c: AppContext): Response {
