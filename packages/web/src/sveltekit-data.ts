@@ -21,7 +21,7 @@ export async function recordable(event: SvelteKitEvent, response: Response, isOw
   return new Response(text, { status: response.status, headers })
 }
 
-/** The response as the client gets it: its browser stores no `__data.json` of which nothing says that it may. */
+/** The response as the client gets it: a browser stores no `__data.json`, unless a load function allows it. */
 export function sendable(event: SvelteKitEvent, response: Response): Response {
   if (!event.isDataRequest || response.headers.has('cache-control')) return response
   const headers = new Headers(response.headers)
@@ -34,7 +34,7 @@ function isWhole(text: string): boolean {
   return type === 'data' && nodes.every((node) => node?.type !== 'error')
 }
 
-/** SvelteKit answers the error of an endpoint as JSON or as HTML, and does not say that `Accept` selects it. */
+/** SvelteKit answers the error of an endpoint as JSON or as HTML, by `Accept`, and does not say so. */
 function withSelectingField(response: Response): Response {
   if (response.status < 400 || response.headers.has('x-sveltekit-page')) return response
   const changed = new Response(response.body, response)

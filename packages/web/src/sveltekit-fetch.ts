@@ -12,7 +12,7 @@ interface SentRequest {
 const sent = new WeakMap<Request, SentRequest>()
 
 /**
- * The `fetch` of an event. SvelteKit forwards cookies and credentials to the app itself and to its subdomains.
+ * The `fetch` of an event. SvelteKit forwards cookies and credentials to the app, and to its subdomains.
  * A place that such a request comes to notices what its handler reads; any other response to it counts as
  * made of the cookies.
  */

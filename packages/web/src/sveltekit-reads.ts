@@ -24,13 +24,17 @@ export const DATA_PARAMETERS: readonly string[] = ['x-sveltekit-invalidated', 'x
 /** Makes the event for what lies behind the cache: with the request, and the URL, that the key holds. */
 export function shownEvent<E extends SvelteKitEvent>(event: E, request: Request, reads: FetchReads): E {
   const getClientAddress = (): string => {
-    // A response that declares its freshness itself may depend on fields, and the address is one.
-    if (reads.fields.length > 0) reads.note('getClientAddress', 'event.getClientAddress()', getClientAddress)
+    if (countsFields(reads)) reads.note('getClientAddress', 'event.getClientAddress()', getClientAddress)
     return event.getClientAddress()
   }
   const fetch = watchedFetch(event, reads)
   const platform = watchedPlatform(event.platform, reads)
   return { ...event, request, url: shownUrl(event, request), fetch, platform, getClientAddress }
+}
+
+/** A response that declares its freshness itself may depend on fields, and on where a request comes from. */
+function countsFields({ fields }: FetchReads): boolean {
+  return fields.length > 0
 }
 
 function shownUrl({ url: client, isDataRequest }: SvelteKitEvent, request: Request): URL {
@@ -48,7 +52,7 @@ function watchedPlatform(platform: unknown, reads: FetchReads): unknown {
   if (typeof platform !== 'object' || platform === null) return platform
   const get = (target: object, name: string | symbol): unknown => {
     const isPersonal = typeof name === 'string' && !SHARED_PLATFORM.includes(name)
-    if (isPersonal) reads.note('platform', `event.platform.${name}`, get)
+    if (isPersonal && countsFields(reads)) reads.note('platform', `event.platform.${name}`, get)
     return Reflect.get(target, name)
   }
   return new Proxy(platform, { get })
@@ -90,6 +94,7 @@ function watchCookies({ cookies, request }: SvelteKitEvent, reads: FetchReads): 
 /** A local that is set inside of the cache is no read: what it was made of was read inside, too. */
 function watchLocal(locals: object, name: string, readAs: string, reads: FetchReads): () => void {
   const own = Object.getOwnPropertyDescriptor(locals, name)
+  if (own === undefined && !Object.isExtensible(locals)) return () => undefined
   if (own?.configurable === false) {
     reads.note(readAs, `event.locals.${name}`, watchLocal)
     return () => undefined

@@ -151,7 +151,7 @@ class KitPlace<Event extends SvelteKitEvent> {
   }
 }
 
-/** True for a `redirect` or an `error` that a hook has thrown to answer its own client: that is no failure. */
+/** True for a `redirect` or an `error` by which a hook answers its own client: that is no failure. */
 function isAnswer(error: unknown): boolean {
   const { status } = (error ?? {}) as { readonly status?: unknown }
   return typeof status === 'number' && status >= 300 && status < 500

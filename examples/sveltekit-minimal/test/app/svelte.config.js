@@ -1,4 +1,4 @@
 import adapter from '@sveltejs/adapter-node'
 
 /** @type {import('@sveltejs/kit').Config} */
-export default { kit: { adapter: adapter({ out: '.svelte-kit/build' }) } }
+export default { kit: { adapter: adapter() } }

@@ -9,6 +9,8 @@ import { freePort } from '../../../../test/free-port.ts'
 export interface KitServer {
   readonly origin: string
   output(): string
+  /** Lets the process end by itself. Resolves to its code. */
+  end(): Promise<number | null>
   stop(): Promise<void>
 }
 
@@ -28,7 +30,7 @@ export async function startKit(folder: string, env: Record<string, string> = {})
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const own = { PORT: String(port), ORIGIN: origin, ADDRESS_HEADER: 'x-client-address', NODE_ENV: 'production' }
-  const child = spawn(process.execPath, ['.svelte-kit/build/index.js'], {
+  const child = spawn(process.execPath, ['build/index.js'], {
     cwd: folder,
     env: { ...process.env, ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,7 +45,12 @@ export async function startKit(folder: string, env: Record<string, string> = {})
     child.kill('SIGKILL')
     await exited
   }
-  return { origin, output, stop }
+  const end = async (): Promise<number | null> => {
+    child.kill('SIGTERM')
+    await exited
+    return child.exitCode
+  }
+  return { origin, output, end, stop }
 }
 
 function outputOf({ stdout, stderr }: ChildProcess): () => string {

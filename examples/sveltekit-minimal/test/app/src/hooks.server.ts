@@ -12,8 +12,9 @@ const outside: Handle = async ({ event, resolve }) => {
   const way = wayOf(event)
   const locals = event.locals as Locals
   if (way !== 'no-locals') Object.assign(locals, { user, safeGetSession: async () => ({ user }) })
+  if (event.isSubRequest && event.url.pathname === '/api/by-a-hook') return new Response(user)
   if (way === 'outer-field') event.setHeaders({ 'x-theme': user })
-  if (way === 'outer-cookie') event.cookies.set('seen', user, { path: '/' })
+  if (way === 'outer-cookie' && user !== 'nobody') event.cookies.set('seen', user, { path: '/' })
   if (way !== 'outer-page') return await resolve(event)
   return await resolve(event, { transformPageChunk: ({ html }) => html.replace('%user%', user) })
 }
@@ -27,6 +28,7 @@ const cached = cachedHandle({
     '/api/leaks/[way]': ttl,
     '/api/me': {},
     '/api/list': ttl,
+    '/api/missing': ttl,
     '/outer/[way]': ttl,
     '/page': { ...ttl, query: ['page'] },
     '/both': ttl,

@@ -30,6 +30,8 @@ const WAYS: Readonly<Record<string, (event: RequestEvent) => unknown>> = {
   fetch: async ({ fetch }) => await (await fetch('/api/me')).text(),
   'fetch-of-a-request': async ({ fetch, url }) => await (await fetch(new Request(new URL('/api/me', url)))).text(),
   'fetch-of-a-cached-route': async ({ fetch }) => await (await fetch('/api/leaks/cookies-get')).text(),
+  'fetch-of-a-field': async ({ fetch }) => await (await fetch('/api/field')).text(),
+  'fetch-of-a-hook': async ({ fetch }) => await (await fetch('/api/by-a-hook')).text(),
   'fetch-of-a-local': async ({ fetch }) => await (await fetch('/api/leaks/locals-user')).text(),
   'fetch-of-an-address': async ({ fetch }) => await (await fetch('/api/leaks/address', { credentials: 'omit' })).text(),
   'fetch-by-post': async ({ fetch }) => await (await fetch('/api/me', { method: 'POST' })).text(),

@@ -1,7 +1,13 @@
 import { type RequestEvent, text } from '@sveltejs/kit'
 
-export function GET({ cookies }: RequestEvent) {
+function me({ cookies }: RequestEvent) {
   return text(cookies.get('user') ?? 'nobody')
 }
 
-export const POST = GET
+export function GET(event: RequestEvent) {
+  return me(event)
+}
+
+export function POST(event: RequestEvent) {
+  return me(event)
+}
