@@ -21,7 +21,7 @@ export async function recordable(event: SvelteKitEvent, response: Response, isOw
   return new Response(text, { status: response.status, headers })
 }
 
-/** The response as the client gets it: a browser stores no `__data.json`, unless a load function allows it. */
+/** The response for the client: its browser stores a `__data.json` only where a load function says so. */
 export function sendable(event: SvelteKitEvent, response: Response): Response {
   if (!event.isDataRequest || response.headers.has('cache-control')) return response
   const headers = new Headers(response.headers)
