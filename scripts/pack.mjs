@@ -14,6 +14,7 @@ for (const [title, names, beside = []] of [
   ['Fastify', ['fastify'], ['fastify']],
   ['NestJS', ['nestjs']],
   ['Bun, Deno, Hono', ['web'], ['hono']],
+  ['SvelteKit', ['web']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
   ['the story of a key', ['explain']],

@@ -10,6 +10,7 @@ export const apps = {
   },
   web: { own: ['core', 'web'], peers: [] },
   hono: { own: ['core', 'web'], peers: ['hono'] },
+  sveltekit: { own: ['core', 'web'], peers: [] },
   redis: { own: ['core', 'redis'], peers: ['redis'] },
   cli: { own: ['core', 'redis', 'cli'], peers: ['redis'] },
   explain: { own: ['core', 'explain'], peers: [] },

@@ -8,15 +8,22 @@ import {
   type PersonalReadRule,
 } from '@cattlegrid/http/binding'
 
+const PERSONAL_NAMES: readonly string[] = [...PERSONAL_FIELDS, ...PERSONAL_PROPERTIES]
+
 /** What is watched of the requests that handlers get. A place inside of another one is asked with these. */
 const watched = new WeakMap<Request, FetchReads>()
 
 /** The reads by which a handler learns who its client is: of fields, and of what layers have set. */
 export class FetchReads implements ClientReads {
-  /** The fields that the handler's request does not hold: they are shown only where a read is noticed. */
+  /**
+   * The fields that the handler's request does not hold: they are shown only where a read is noticed. Those
+   * that count outside of this place are among them.
+   */
   readonly fields: readonly string[]
   readonly properties: readonly string[]
   readonly #keyedCookies: readonly string[]
+  /** The fields and properties that count here. */
+  readonly #own: readonly string[]
   readonly #made: (Omit<PersonalRead, 'position'> & { readonly stack: CapturedStack })[] = []
   #selecting: readonly string[] = []
   #outside = 0
@@ -29,17 +36,24 @@ export class FetchReads implements ClientReads {
     const { allowed, keyedFields, keyedCookies, watchesFields } = rule
     const owned = ownedNames(rule, request)
     const counts = (name: string): boolean => ![...allowed, ...keyedFields, ...owned].includes(name)
-    this.fields = watchesFields ? PERSONAL_FIELDS.filter(counts) : []
+    const outer = watched.get(request)
+    const fields = watchesFields ? PERSONAL_FIELDS.filter(counts) : []
+    this.fields = [...new Set([...fields, ...(outer?.fields ?? [])])]
     this.properties = PERSONAL_PROPERTIES.filter(counts)
+    this.#own = [...fields, ...this.properties]
     this.#keyedCookies = keyedCookies
-    this.#outer = watched.get(request)
+    this.#outer = outer
   }
 
   /** The fields of a request, which the handler of a place outside may have got: this is no read of it. */
   static fieldsOf(request: Request): Record<string, string> {
-    const list = (): Record<string, string> => Object.fromEntries(request.headers)
+    return FetchReads.unnoticed(request, () => Object.fromEntries(request.headers))
+  }
+
+  /** Calls what reads a request, or what belongs to it: this is no read of the place outside. */
+  static unnoticed<T>(request: Request, call: () => T): T {
     const reads = watched.get(request)
-    return reads === undefined ? list() : reads.outside(list)
+    return reads === undefined ? call() : reads.outside(call)
   }
 
   /** This is the request that the handler gets. */
@@ -90,8 +104,10 @@ export class FetchReads implements ClientReads {
   note(name: string, expression: string, callee: Function): void {
     if (this.#outside > 0) return
     const outer = this.#outer
-    if (outer !== undefined && outer.#counts(name)) outer.note(name, expression, callee)
-    if (this.#stopped || this.#made.some((one) => one.name === name)) return
+    if (outer !== undefined) outer.note(name, expression, callee)
+    // A name that only a framework's binding knows always counts.
+    if (this.#stopped || (PERSONAL_NAMES.includes(name) && !this.#counts(name))) return
+    if (this.#made.some((one) => one.name === name)) return
     this.#made.push({ name, expression, stack: new CapturedStack(callee) })
   }
 
@@ -105,11 +121,16 @@ export class FetchReads implements ClientReads {
   }
 
   #counts(name: string): boolean {
-    return this.fields.includes(name) || this.properties.includes(name)
+    return this.#own.includes(name)
+  }
+
+  /** True if a read of this cookie alone counts. */
+  countsCookie(name: string): boolean {
+    return !this.#keyedCookies.includes(name)
   }
 
   /** True if the handler may see this field and its key holds all of it. */
-  isKeyed(name: string, value: string): boolean {
+  isKeyed(name: string, value: string | undefined): boolean {
     return name === 'cookie' && hasOnlyKeyedCookies(value, this.#keyedCookies)
   }
 }

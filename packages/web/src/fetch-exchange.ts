@@ -25,7 +25,7 @@ import { watchEnd } from './watched-end.ts'
 /** What lies behind the cache for one request, and how requests of the cache's own get there. */
 export interface FetchPlace<Req extends Request, Given = Req, Produced = Response> extends HandlerPlace<Req> {
   /** What the functions among the options of the route get. Default: the request, and the response. */
-  readonly objects?: { readonly request: Given; readonly response: Produced } | undefined
+  readonly objects?: { readonly request: Given; readonly response?: Produced } | undefined
   readonly name: string
   /** The pattern of the route; undefined: the place stands before all routes. */
   readonly pattern: string | undefined

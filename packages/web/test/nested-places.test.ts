@@ -38,6 +38,15 @@ describe('a place outside of another one', () => {
     expect(runs()).toBe(3)
   })
 
+  test('does not store what a place without a ttl inside has read of its client', async () => {
+    const app = new Hono()
+    const cached = honoCache(createCache(), { app: () => app })
+    app.get('/page', cached({ ttl: '1m' }), cached(), (c) => c.text(c.req.header('x-user-id') ?? 'nobody'))
+    const get = async (user: string): Promise<string> =>
+      await (await app.fetch(new Request('http://shop.test/page', { headers: { 'x-user-id': user } }))).text()
+    expect([await get('ann'), await get('bob')]).toEqual(['ann', 'bob'])
+  })
+
   test('stores the page of a client with a cookie that nobody reads', async () => {
     const { get, runs } = nested({}, () => 'page')
     expect([await get('user=ann'), await get('user=bob'), runs()]).toEqual(['page', 'page', 1])

@@ -1,0 +1,5 @@
+import { type RequestEvent, text } from '@sveltejs/kit'
+
+export function GET({ request }: RequestEvent) {
+  return text(request.headers.get('x-from') ?? 'nobody')
+}

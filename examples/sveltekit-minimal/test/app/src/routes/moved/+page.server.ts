@@ -1,0 +1,5 @@
+import { redirect } from '@sveltejs/kit'
+
+export function load() {
+  redirect(308, '/page')
+}
