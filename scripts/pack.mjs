@@ -14,6 +14,7 @@ for (const [title, names, beside = []] of [
   ['Fastify', ['fastify'], ['fastify']],
   ['NestJS', ['nestjs']],
   ['Bun, Deno, Hono', ['web'], ['hono']],
+  ['h3', ['web'], ['h3']],
   ['SvelteKit', ['web']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],

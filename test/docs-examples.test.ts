@@ -83,7 +83,7 @@ describe('the examples of the documents', () => {
     ],
     [
       'web-played',
-      /^fifty of the handler: 1 run, \["post 2"\]\nfifty of Hono: \{"id":"7","name":"gate"\}\nthen: cattlegrid; hit; ttl=(?:29|30)\n$/,
+      /^fifty of the handler: 1 run, \["post 2"\]\nfifty of Hono: \{"id":"7","name":"gate"\}\nthen: cattlegrid; hit; ttl=(?:29|30)\nfifty of h3: \{"id":"7","name":"gate"\}\n$/,
     ],
     ['graphql-batch', /^\[ '7 and 8', '9' \]\n$/],
     [
@@ -173,6 +173,7 @@ describe('the examples of the documents', () => {
       'testing-off',
       'testing-route',
       'warm-up',
+      'web-h3',
       'web-handler',
       'web-hono',
     ])

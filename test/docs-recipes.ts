@@ -214,6 +214,7 @@ export const webPlayed = `
 import { loads } from './catalogue.ts'
 import { feed } from './web-handler.ts'
 import { app } from './web-hono.ts'
+import { h3 } from './web-h3.ts'
 
 const fifty = async (ask: () => Response | Promise<Response>): Promise<string> => {
   const responses = await Promise.all(Array.from({ length: 50 }, ask))
@@ -225,4 +226,6 @@ console.log(\`fifty of the handler: \${loads.feed} run, \${posts}\`)
 console.log(\`fifty of Hono: \${await fifty(() => app.request('http://shop.example/products/7'))}\`)
 const { headers } = await app.request('http://shop.example/products/7')
 console.log(\`then: \${headers.get('cache-status')}\`)
+const ofH3 = await fifty(() => h3.fetch(new Request('http://shop.example/products/7')))
+console.log(\`fifty of h3: \${ofH3}\`)
 `

@@ -82,58 +82,64 @@ async function get({ url }: Server, path = '/products'): Promise<Answer> {
   return { price: body[0]?.price, cacheStatus: headers['cache-status'] ?? '' }
 }
 
-describe.each(['express-minimal', 'fastify-minimal', 'hono-minimal', 'nestjs-minimal'])('examples/%s', (example) => {
-  it('runs its handler once for two requests at once, and not at all for a later one', async () => {
-    const server = await start(example, '', AS_A_READER)
-    const both = await Promise.all([get(server), get(server)])
-    expect(both.map(({ price }) => price)).toEqual([1999, 1999])
-    expect(both.map(({ cacheStatus }) => cacheStatus).toSorted()).toEqual([
-      expect.stringMatching(/^cattlegrid; fwd=uri-miss; collapsed; ttl=\d+$/),
-      expect.stringMatching(/^cattlegrid; fwd=uri-miss; stored; ttl=\d+$/),
-    ])
-    expect(await get(server)).toEqual({ price: 1999, cacheStatus: expect.stringMatching(/^cattlegrid; hit; ttl=\d+$/) })
-    expect(server.handlerRuns()).toBe(1)
-  })
-
-  it('shows what a write has changed to the next request', async () => {
-    const server = await start(example)
-    await get(server)
-    await request(server.url)
-      .post('/price-rise')
-      .set(...MEMBER)
-      .expect(204)
-    expect(await get(server)).toEqual({ price: 2099, cacheStatus: expect.stringContaining('; fwd=') })
-    expect(server.handlerRuns()).toBe(2)
-  })
-
-  it('with REDIS_URL runs its handler once for two requests to two processes at once', async () => {
-    redis = await startRedis({ own: true })
-    const one = await start(example, redis.url)
-    const other = await start(example, redis.url)
-    // Each works on its own until it has reached Redis: then what one has stored is a hit in the other.
-    let page = 0
-    await until(async () => {
-      page += 1
-      await get(one, `/products?page=${page}`)
-      return (await get(other, `/products?page=${page}`)).cacheStatus.includes('; hit;')
+describe.each(['express-minimal', 'fastify-minimal', 'h3-minimal', 'hono-minimal', 'nestjs-minimal'])(
+  'examples/%s',
+  (example) => {
+    it('runs its handler once for two requests at once, and not at all for a later one', async () => {
+      const server = await start(example, '', AS_A_READER)
+      const both = await Promise.all([get(server), get(server)])
+      expect(both.map(({ price }) => price)).toEqual([1999, 1999])
+      expect(both.map(({ cacheStatus }) => cacheStatus).toSorted()).toEqual([
+        expect.stringMatching(/^cattlegrid; fwd=uri-miss; collapsed; ttl=\d+$/),
+        expect.stringMatching(/^cattlegrid; fwd=uri-miss; stored; ttl=\d+$/),
+      ])
+      expect(await get(server)).toEqual({
+        price: 1999,
+        cacheStatus: expect.stringMatching(/^cattlegrid; hit; ttl=\d+$/),
+      })
+      expect(server.handlerRuns()).toBe(1)
     })
-    const runsBefore = one.handlerRuns() + other.handlerRuns()
-    await Promise.all([get(one), get(other)])
-    expect(one.handlerRuns() + other.handlerRuns() - runsBefore).toBe(1)
-  })
 
-  it('finishes the request under way at SIGTERM, and ends with 0', async () => {
-    const server = await start(example)
-    const underWay = get(server)
-    await until(() => server.handlerRuns() === 1)
-    expect(await Promise.all([underWay, end(server.child, 'SIGTERM')])).toEqual([
-      { price: 1999, cacheStatus: expect.stringContaining('; stored;') },
-      0,
-    ])
-  })
-})
+    it('shows what a write has changed to the next request', async () => {
+      const server = await start(example)
+      await get(server)
+      await request(server.url)
+        .post('/price-rise')
+        .set(...MEMBER)
+        .expect(204)
+      expect(await get(server)).toEqual({ price: 2099, cacheStatus: expect.stringContaining('; fwd=') })
+      expect(server.handlerRuns()).toBe(2)
+    })
 
-const PLAIN = ['express-minimal', 'fastify-minimal', 'hono-minimal']
+    it('with REDIS_URL runs its handler once for two requests to two processes at once', async () => {
+      redis = await startRedis({ own: true })
+      const one = await start(example, redis.url)
+      const other = await start(example, redis.url)
+      // Each works on its own until it has reached Redis: then what one has stored is a hit in the other.
+      let page = 0
+      await until(async () => {
+        page += 1
+        await get(one, `/products?page=${page}`)
+        return (await get(other, `/products?page=${page}`)).cacheStatus.includes('; hit;')
+      })
+      const runsBefore = one.handlerRuns() + other.handlerRuns()
+      await Promise.all([get(one), get(other)])
+      expect(one.handlerRuns() + other.handlerRuns() - runsBefore).toBe(1)
+    })
+
+    it('finishes the request under way at SIGTERM, and ends with 0', async () => {
+      const server = await start(example)
+      const underWay = get(server)
+      await until(() => server.handlerRuns() === 1)
+      expect(await Promise.all([underWay, end(server.child, 'SIGTERM')])).toEqual([
+        { price: 1999, cacheStatus: expect.stringContaining('; stored;') },
+        0,
+      ])
+    })
+  },
+)
+
+const PLAIN = ['express-minimal', 'fastify-minimal', 'h3-minimal', 'hono-minimal']
 
 it.each(PLAIN)('examples/%s is JavaScript as well, as its README says', (example) => {
   const folder = mkdtempSync(join(tmpdir(), 'minimal-'))

@@ -110,7 +110,7 @@ test.each(Object.entries(apps))('3,000 requests to %s raise no alarm', async (_,
   expect(results.filter((result) => result === 'equal').length).toBeGreaterThan(50)
 })
 
-test.each(['express-minimal', 'fastify-minimal', 'hono-minimal', 'nestjs-minimal'])(
+test.each(['express-minimal', 'fastify-minimal', 'h3-minimal', 'hono-minimal', 'nestjs-minimal'])(
   '400 requests to %s in development raise no alarm',
   async (example) => {
     const port = await freePort()

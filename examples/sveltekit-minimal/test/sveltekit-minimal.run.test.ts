@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { until } from '../../../test/support/until.ts'
-import { buildKit, type KitServer, startKit } from '../../../packages/web/test/support/sveltekit-app.ts'
+import { buildKit, type KitServer, startKit } from '../../../test/support/sveltekit-app.ts'
 
 const EXAMPLE = resolve(__dirname, '..')
 

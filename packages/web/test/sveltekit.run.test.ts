@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { buildKit, type KitServer, startKit } from './support/sveltekit-app.ts'
+import { buildKit, type KitServer, startKit } from '../../../test/support/sveltekit-app.ts'
 import { type Name, NAMES } from './support/users.ts'
 
 const APP = resolve(__dirname, '../../../examples/sveltekit-minimal/test/app')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { freePort } from '../../../../test/free-port.ts'
+import { freePort } from '../free-port.ts'
 
 /** A SvelteKit app as its users run it: built by Vite, and served by a process of its own. */
 export interface KitServer {
