@@ -18,7 +18,7 @@ export interface CachedEventHandlerOptions extends Omit<RouteOptions<H3Event, H3
   readonly name?: string | undefined
 }
 
-/** What h3 and its helpers put into the context that tells who the client is, beside the names of every framework. */
+/** By these in the context, too, h3 and its helpers tell who the client is. */
 const PERSONAL_CONTEXT = ['basicAuth', 'sessions', 'clientAddress']
 
 /**
@@ -94,7 +94,7 @@ function eventOf(
   return own
 }
 
-/** The response that h3 makes of what the handler returns or throws; `onError` gets an error, which the app answers. */
+/** The response that h3 makes of what the handler returns or throws. `onError` gets an error that it answers. */
 async function respond(handler: EventHandler, event: H3Event, onError: (error: unknown) => void): Promise<Response> {
   const run = async (): Promise<unknown> => {
     try {

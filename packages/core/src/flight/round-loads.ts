@@ -54,7 +54,7 @@ export class RoundLoads {
     if (sampled && round === this.#round && this.#times.length < this.#samples) this.#times.push(took)
   }
 
-  /** A load has ended whose time tells nothing: it failed, or was not needed. Another one is sampled in its place. */
+  /** A load has ended whose time tells nothing: it failed, or was not needed. Another one is the sample. */
   forget({ round, sampled }: RunningLoad): void {
     if (sampled && round === this.#round) this.#sampled -= 1
   }
