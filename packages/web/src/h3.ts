@@ -94,7 +94,7 @@ function eventOf(
   return own
 }
 
-/** The response that h3 makes of what the handler returns or throws. `onError` gets an error that it answers. */
+/** What h3 makes of what the handler returns or throws. `onError` gets an error that h3 answers. */
 async function respond(handler: EventHandler, event: H3Event, onError: (error: unknown) => void): Promise<Response> {
   const run = async (): Promise<unknown> => {
     try {
