@@ -80,7 +80,8 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
   if (bound && flatNow)
     return { ...kept, limit: Math.max(limit + 1, limit * state.growth), growth: nextGrowth(state.growth), flat: limit }
-  if (full && limit > flat && seen.atLeast >= bar) return { ...kept, limit: Math.max(1, limit / LEAST_GROWTH), growth }
+  if (full && bound && limit > flat * BACK && seen.atLeast >= bar)
+    return { ...kept, limit: Math.max(1, flat * BACK, limit / LEAST_GROWTH), growth }
   return maybeSlow || (full && seen.count < WINDOW_SAMPLES) ? undefined : kept
 }
 

@@ -30,7 +30,7 @@ describe('a window', () => {
   it('stays open while young loads may still move a median that is not flat', () => {
     const times = [...loads(16, 120), ...loads(17, 150)]
     expect(nextLimit(calm, full(0, { times, ages: loads(31, 20) }))).toBeUndefined()
-    expect(nextLimit(calm, full(0, { times, ages: loads(31, 150) }))?.limit).toBe(10)
+    expect(nextLimit(calm, full(0, { times, ages: loads(31, 150) }))?.limit).toBe(10 / 1.05)
   })
 
   it('stays open while running loads may still prove a queue: the median alone does not', () => {
@@ -74,16 +74,18 @@ describe('the limit', () => {
     expect(nextLimit(calm, full(160, { bound: false }))?.limit).toBe(10)
   })
 
-  it('stays as it is while loads are a little slow: by half, or by 75 ms', () => {
-    expect(nextLimit(calm, full(150))?.limit).toBe(10)
+  it('grows no more while loads are a little slow: by a third, or by 75 ms', () => {
+    expect(nextLimit(calm, full(129))?.limit).toBe(11)
+    expect(nextLimit(calm, full(0, { times: [...loads(30, 100), ...loads(34, 150)] }))?.limit).toBe(10)
     const slow = { ...calm, base: 600 }
     expect(nextLimit(slow, full(670))?.limit).toBe(11)
-    expect(nextLimit(slow, full(680))?.limit).toBe(10)
+    expect(nextLimit(slow, full(0, { times: [...loads(30, 600), ...loads(34, 680)] }))?.limit).toBe(10)
   })
 
-  it('goes down by a twentieth while loads are surely a little slow, but not far below the last flat limit', () => {
+  it('goes down by a twentieth while loads are surely a little slow, to 0.9 times the last flat limit', () => {
     expect(nextLimit({ ...calm, limit: 21 }, full(150, { running: 21 }))?.limit).toBe(20)
-    expect(nextLimit({ ...calm, limit: 10.4 }, full(150, { running: 10 }))?.limit).toBeCloseTo(9.9, 1)
+    expect(nextLimit({ ...calm, limit: 9.3 }, full(150))?.limit).toBe(9)
+    expect(nextLimit({ ...calm, limit: 9 }, full(150, { running: 9 }))).toMatchObject({ limit: 9, fullFor: 1 })
     expect(nextLimit({ ...calm, limit: 21 }, full(150, { running: 5 }))?.limit).toBe(21)
   })
 
@@ -148,7 +150,7 @@ describe('a test of the limit', () => {
     for (let test = 0; test < 9; test += 1)
       waits.push(nextLimit({ ...halved, testAfter: waits.at(-1) }, full(200, { running: 5 }))?.testAfter)
     expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 640, 640])
-    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 8 }, full(140))).toMatchObject({ limit: 10, fullFor: 9 })
+    expect(nextLimit({ ...calm, testAfter: 10, fullFor: 8 }, full(140))).toMatchObject({ limit: 10 / 1.05, fullFor: 9 })
     expect(nextLimit({ ...calm, testAfter: 10, fullFor: 9 }, full(140))?.tested).toBe(140)
     expect(nextLimit({ ...halved, testAfter: 640 }, full(140, { running: 5 }))?.testAfter).toBeUndefined()
   })
