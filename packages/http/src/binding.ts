@@ -5,6 +5,7 @@ export {
   type ClientReads,
   hasOnlyKeyedCookies,
   PERSONAL_FIELDS,
+  PERSONAL_NAMES,
   PERSONAL_PROPERTIES,
   type PersonalRead,
   type PersonalReadRule,

@@ -3,12 +3,11 @@ import {
   type ClientReads,
   hasOnlyKeyedCookies,
   PERSONAL_FIELDS,
+  PERSONAL_NAMES,
   PERSONAL_PROPERTIES,
   type PersonalRead,
   type PersonalReadRule,
 } from '@cattlegrid/http/binding'
-
-const PERSONAL_NAMES: readonly string[] = [...PERSONAL_FIELDS, ...PERSONAL_PROPERTIES]
 
 /** What is watched of the requests that handlers get. A place inside of another one is asked with these. */
 const watched = new WeakMap<Request, FetchReads>()

@@ -109,36 +109,39 @@ export class OwnConnection<C extends Connectable> {
   async #make(): Promise<void> {
     this.#attempt += 1
     const attempt = this.#attempt
-    try {
-      const client = await this.#setup.make()
-      if (attempt !== this.#attempt) return
-      this.#client = client
-      // The steps report a failed connection as `away`.
-      this.#connect(client).catch(() => undefined)
-    } catch (error) {
-      this.#setup.onFailure?.(error)
-    }
+    const client = await this.#madeOrNone()
+    if (client === undefined || attempt !== this.#attempt) return
+    this.#client = client
+    // The steps report a failed connection as `away`.
+    this.#connect(client).catch(() => undefined)
   }
 
-  #connect(client: C): Promise<unknown> {
+  async #connect(client: C): Promise<void> {
     client.on('ready', () => (this.#failures = 0))
     client.on('end', () => this.#retryLater(client))
     this.#setup.onMade?.(client)
-    return client.connect()
+    await client.connect()
   }
 
   /** A new client that is connected; undefined if none could be within TAKE_OVER_TIMEOUT. */
   async #connected(): Promise<C | undefined> {
-    let client: C | undefined
+    const client = await this.#madeOrNone()
+    if (client === undefined) return undefined
     let isConnected = false
-    const connect = async (): Promise<void> => {
-      client = await this.#setup.make()
-      await this.#connect(client)
-      isConnected = true
+    const connected = this.#connect(client).then(() => (isConnected = true))
+    await atMost(this.#setup.runtime, TAKE_OVER_TIMEOUT, connected)
+    if (isConnected) return client
+    client.destroy()
+    return undefined
+  }
+
+  async #madeOrNone(): Promise<C | undefined> {
+    try {
+      return await this.#setup.make()
+    } catch (error) {
+      this.#setup.onFailure?.(error)
+      return undefined
     }
-    await atMost(this.#setup.runtime, TAKE_OVER_TIMEOUT, connect())
-    if (!isConnected) client?.destroy()
-    return isConnected ? client : undefined
   }
 
   /**
