@@ -109,7 +109,7 @@ class FlightRun implements FlightStep {
   #dispose(): Promise<void> | undefined {
     this.#permit.stopWaiting()
     this.#permit.release()
-    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
+    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey)
     // `close` waits for this: the release must be sent before the client is destroyed.
     return this.#refreshPermit?.end()
   }

@@ -12,29 +12,45 @@ const POLLS = 2
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const EXPIRY_JITTER = 10
 
+/** What the waiters of one key share. */
+interface KeyWaiters {
+  /** How many are registered, most of which may load by now. */
+  registered: number
+  /** Notices about the key since the first of them was registered. */
+  notices: number
+  /** Those that wait now. */
+  readonly waiting: Set<LeaseWaiter>
+}
+
 /** Ends the waits of one flight, for its permit or its lease. It is registered before the acquire is sent. */
 export class LeaseWaiter {
   readonly #all: LeaseWaiters
-  #noticed = false
-  /** The number of notices about all keys when it was registered, or when its last wait ended. */
+  readonly #ofKey: KeyWaiters
+  #woken = false
+  /** The number of notices when it was registered, or when its last wait ended. */
   #noticesBefore: number
   #waiting: Pick<Deferred<'notice'>, 'resolve'> | undefined
 
-  constructor(all: LeaseWaiters) {
+  constructor(all: LeaseWaiters, ofKey: KeyWaiters) {
     this.#all = all
-    this.#noticesBefore = all.noticesToAll
+    this.#ofKey = ofKey
+    this.#noticesBefore = this.#notices
   }
 
   /**
    * True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`.
    */
   get noticed(): boolean {
-    return this.#noticed || this.#noticesBefore !== this.#all.noticesToAll
+    return this.#woken || this.#noticesBefore !== this.#notices
+  }
+
+  get #notices(): number {
+    return this.#ofKey.notices + this.#all.noticesToAll
   }
 
   /** Ends the wait; when none runs, ends the next one at once. */
   wake(): void {
-    this.#noticed = true
+    this.#woken = true
     this.#waiting?.resolve('notice')
   }
 
@@ -52,6 +68,7 @@ export class LeaseWaiter {
     const waiting = new Deferred<'notice' | 'timer' | T>()
     this.#waiting = waiting
     allWaiting.add(this)
+    this.#ofKey.waiting.add(this)
     const delay = Math.min(remaining + 1 + runtime.random() * (EXPIRY_JITTER - 1), poll)
     void until?.then(waiting.resolve)
     let cancel: CancelTimer | undefined
@@ -60,8 +77,9 @@ export class LeaseWaiter {
     const wokenBy = await waiting.promise
     cancel?.()
     allWaiting.delete(this)
-    this.#noticed = false
-    this.#noticesBefore = this.#all.noticesToAll
+    this.#ofKey.waiting.delete(this)
+    this.#woken = false
+    this.#noticesBefore = this.#notices
     return wokenBy
   }
 }
@@ -72,8 +90,7 @@ export class LeaseWaiters {
   /** Those that wait now: most flights load. */
   readonly waiting: Set<LeaseWaiter> = new Set()
   #noticesToAll = 0
-  /** Of a key that is invalidated again and again while it loads, there are many. */
-  readonly #waiters = new SlotMap<Set<LeaseWaiter>>()
+  readonly #byKey = new SlotMap<KeyWaiters>()
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
@@ -84,21 +101,26 @@ export class LeaseWaiters {
   }
 
   register(key: string): LeaseWaiter {
-    const waiter = new LeaseWaiter(this)
-    const ofKey = this.#waiters.get(key)
-    if (ofKey === undefined) this.#waiters.set(key, new Set([waiter]))
-    else ofKey.add(waiter)
-    return waiter
+    const ofKey = this.#byKey.get(key) ?? { registered: 0, notices: 0, waiting: new Set() }
+    if (ofKey.registered === 0) this.#byKey.set(key, ofKey)
+    ofKey.registered += 1
+    return new LeaseWaiter(this, ofKey)
   }
 
-  unregister(key: string, waiter: LeaseWaiter): void {
-    const ofKey = this.#waiters.get(key)
-    ofKey?.delete(waiter)
-    if (ofKey?.size === 0) this.#waiters.delete(key)
+  /** Ends a registration of the key, of which a waiter has one. */
+  unregister(key: string): void {
+    const ofKey = this.#byKey.get(key)
+    if (ofKey === undefined) return
+    ofKey.registered -= 1
+    if (ofKey.registered === 0) this.#byKey.delete(key)
   }
 
+  /** Wakes the waiters of a key. Visits only those that wait: of a key that is invalidated while it loads, many load. */
   wake(key: string): void {
-    for (const waiter of this.#waiters.get(key) ?? []) waiter.wake()
+    const ofKey = this.#byKey.get(key)
+    if (ofKey === undefined) return
+    ofKey.notices += 1
+    for (const waiter of ofKey.waiting) waiter.wake()
   }
 
   /**

@@ -96,6 +96,6 @@ describe('the work of 100 operations', () => {
         for (let at = 0; at < 100; at += 1) await operation(cache, at)
       }
     }
-    expect(await growth(200, 2.5, scenario)).toBeLessThan(2.5)
+    expect(await growth(100, 0.66, scenario)).toBeLessThan(0.66)
   })
 })
