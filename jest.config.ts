@@ -27,7 +27,7 @@ const shared: Project = {
     '^@cattlegrid/metrics/(prometheus|opentelemetry|logs)$': '<rootDir>/packages/metrics/src/$1/index.ts',
     '^@cattlegrid/express/exchange$': '<rootDir>/packages/express/src/express-request.ts',
     '^@cattlegrid/http/binding$': '<rootDir>/packages/http/src/binding.ts',
-    '^@cattlegrid/web/(h3|hono|sveltekit)$': '<rootDir>/packages/web/src/$1.ts',
+    '^@cattlegrid/web/(astro|h3|hono|sveltekit)$': '<rootDir>/packages/web/src/$1.ts',
     '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',
     '^@cattlegrid/(core|explain|redis|http|express|fastify|nestjs|web|testkit)$': '<rootDir>/packages/$1/src/index.ts',
   },

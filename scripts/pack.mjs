@@ -15,7 +15,7 @@ for (const [title, names, beside = []] of [
   ['NestJS', ['nestjs']],
   ['Bun, Deno, Hono', ['web'], ['hono']],
   ['h3', ['web'], ['h3']],
-  ['SvelteKit', ['web']],
+  ['SvelteKit, Astro', ['web']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
   ['the story of a key', ['explain']],

@@ -12,6 +12,7 @@ export const apps = {
   hono: { own: ['core', 'web'], peers: ['hono'] },
   h3: { own: ['core', 'web'], peers: ['h3'] },
   sveltekit: { own: ['core', 'web'], peers: [] },
+  astro: { own: ['core', 'web'], peers: [] },
   redis: { own: ['core', 'redis'], peers: ['redis'] },
   cli: { own: ['core', 'redis', 'cli'], peers: ['redis'] },
   explain: { own: ['core', 'explain'], peers: [] },

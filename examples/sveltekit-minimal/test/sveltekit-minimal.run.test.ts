@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { until } from '../../../test/support/until.ts'
-import { buildKit, type KitServer, startKit } from '../../../test/support/sveltekit-app.ts'
+import type { AppServer } from '../../../test/support/built-app.ts'
+import { buildKit, startKit } from '../../../test/support/sveltekit-app.ts'
 
 const EXAMPLE = resolve(__dirname, '..')
 
-let server: KitServer
+let server: AppServer
 
 beforeAll(async () => await buildKit(EXAMPLE))
 beforeEach(async () => {

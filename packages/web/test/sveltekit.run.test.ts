@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { buildKit, type KitServer, startKit } from '../../../test/support/sveltekit-app.ts'
+import type { AppServer } from '../../../test/support/built-app.ts'
+import { buildKit, startKit } from '../../../test/support/sveltekit-app.ts'
 import { type Name, NAMES } from './support/users.ts'
 
 const APP = resolve(__dirname, '../../../examples/sveltekit-minimal/test/app')
 
-let cached: KitServer
-let bare: KitServer
+let cached: AppServer
+let bare: AppServer
 
 beforeAll(async () => {
   await buildKit(APP)
@@ -29,7 +30,7 @@ interface Seen {
 const OF_THE_CACHE = ['age', 'date', 'cache-status', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
 
 async function get(
-  { origin }: KitServer,
+  { origin }: AppServer,
   path: string,
   headers: Record<string, string> = {},
   init: RequestInit = {},

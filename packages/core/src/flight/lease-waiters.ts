@@ -115,7 +115,7 @@ export class LeaseWaiters {
     if (ofKey.registered === 0) this.#byKey.delete(key)
   }
 
-  /** Wakes the waiters of a key. Visits only those that wait: of a key that is invalidated while it loads, many load. */
+  /** Wakes the waiters of a key. Visits only those that wait: many may load. */
   wake(key: string): void {
     const ofKey = this.#byKey.get(key)
     if (ofKey === undefined) return

@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { resolve } from 'node:path'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { buildAstro, startAstro } from '../../../test/support/astro-app.ts'
+import type { AppServer } from '../../../test/support/built-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { ask } from '../../../test/wire.ts'
+import { type Name, NAMES } from './support/users.ts'
+
+const APP = resolve(__dirname, '../../../examples/astro-minimal/test/app')
+
+let redis: RedisServer
+/** Two processes over one Redis. */
+let servers: AppServer[] = []
+let bare: AppServer
+
+beforeAll(async () => {
+  redis = await startRedis({ own: true })
+  await buildAstro(APP)
+  await buildAstro(APP, { BARE: '1' })
+  const env = { REDIS_URL: redis.url }
+  servers = await Promise.all([
+    startAstro(APP, { output: 'dist/cached', env }),
+    startAstro(APP, { output: 'dist/cached', env }),
+  ])
+  bare = await startAstro(APP, { output: 'dist/bare' })
+})
+
+afterAll(async () => {
+  await Promise.all([...servers, bare].map((server) => server?.stop()))
+  await redis?.stop()
+})
+
+interface Seen {
+  readonly status: number
+  readonly fields: IncomingHttpHeaders
+  readonly cookies: readonly string[]
+  readonly body: string
+  readonly cache: string
+}
+
+/** Fields that a cache adds (RFC 9111 section 5), or that Node makes. */
+const OF_THE_CACHE = ['age', 'date', 'cache-status', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
+
+const portOf = (server: AppServer | undefined): number => Number(server?.origin.split(':').pop())
+
+/** From the first process, unless it is from another one. All are one site. */
+async function get(path: string, headers: Record<string, string> = {}, server = servers[0]): Promise<Seen> {
+  const answer = await ask(portOf(server), path, { headers })
+  const { 'set-cookie': cookies = [], 'cache-status': cache = '', ...others } = answer.headers
+  const fields = Object.fromEntries(Object.entries(others).filter(([name]) => !OF_THE_CACHE.includes(name)))
+  return { status: answer.status, fields, cookies, body: answer.body.toString(), cache: String(cache) }
+}
+
+/** To the second process. */
+async function post(path: string, body: object = {}): Promise<number> {
+  const headers = { 'content-type': 'application/json' }
+  return (await ask(portOf(servers[1]), path, { method: 'POST', headers, body: JSON.stringify(body) })).status
+}
+
+const cookiesOf = (name: Name): Record<string, string> => ({ cookie: `user=${name}; ${name}=1; astro-session=${name}` })
+
+/** How often the pages of a path have been rendered, in both processes. */
+const runsOf = (path: string): number =>
+  servers.reduce((sum, { output }) => sum + output().split(`run ${path}\n`).length - 1, 0)
+
+/** Asks both processes at once, each some times. */
+const crowd = (path: string): Promise<Seen[]> =>
+  Promise.all(servers.flatMap((server) => Array.from({ length: 50 }, () => get(path, {}, server))))
+
+const WAYS: readonly (readonly [way: string, fieldsOf: (name: Name) => Record<string, string>])[] = [
+  ['cookie', cookiesOf],
+  ['has-cookie', cookiesOf],
+  ['cookie-field', cookiesOf],
+  ['fields', cookiesOf],
+  ['copied-request', cookiesOf],
+  ['cloned-request', cookiesOf],
+  ['session', cookiesOf],
+  ['local', cookiesOf],
+  ['rewritten', cookiesOf],
+  ['authorization', (name) => ({ authorization: `Bearer ${name}` })],
+  ['user-field', (name) => ({ 'x-user-id': name })],
+]
+
+describe.each(['/leaks', '/rules'])('no user gets what names the other, of %s', (pages) => {
+  it.each(WAYS)('by %s', async (way, fieldsOf) => {
+    const visit = async (name: Name): Promise<void> => {
+      const { body, cookies } = await get(`${pages}/${way}`, fieldsOf(name))
+      expect(`${body} ${cookies.join(' ')}`).not.toContain(name === 'alice' ? 'bruno' : 'alice')
+    }
+    await Promise.all(NAMES.map(visit))
+    for (const name of NAMES.toReversed()) await visit(name)
+  })
+
+  it('as each gets a page of its own', async () => {
+    for (const name of NAMES) expect((await get(`${pages}/cookie`, cookiesOf(name))).body).toContain(name)
+  })
+
+  it('while a page that reads nothing of them is stored for both', async () => {
+    const all = [await get(`${pages}/nothing`, cookiesOf('alice')), await get(`${pages}/nothing`, cookiesOf('bruno'))]
+    expect(all.map(({ cache }) => cache.split('; ')[1])).toEqual(['fwd=uri-miss', 'hit'])
+  })
+})
+
+describe('a page that sets cookies', () => {
+  it('is not stored, and its client gets them once', async () => {
+    for (const name of ['alice', 'bruno']) {
+      const { cookies, cache } = await get(`/visited?by=${name}`)
+      expect([cookies, cache]).toEqual([
+        [expect.stringContaining(`seen=${name}`), expect.stringContaining('theme=dark')],
+        expect.stringContaining('set-cookie'),
+      ])
+    }
+    expect((await get('/visited?by=alice')).cookies).toHaveLength(2)
+  })
+})
+
+describe('a hit is what the app alone responds', () => {
+  it.each([
+    ['a page that declares its lifetime', '/declared'],
+    ['an endpoint whose lifetime is that of a rule', '/rules/none'],
+    ['an endpoint of paths', '/shop/hat'],
+    ['what is missing, by an endpoint without a body', '/shop/missing'],
+    ['a redirect', '/shop/moved'],
+  ])('%s', async (_name, path) => {
+    const miss = await get(path)
+    await get(path, {}, servers[1])
+    const hit = await get(path, {}, servers[1])
+    const alone = await get(path, {}, bare)
+    expect(hit.cache).toMatch(/; hit/)
+    // The cache gives each stored response a validator.
+    const { etag: _, ...fields } = hit.fields
+    expect({ ...hit, fields, cache: '' }).toEqual(alone)
+    expect({ ...miss, cache: '' }).toEqual(alone)
+  })
+
+  it('but a page that declares nothing is rendered for each', async () => {
+    await get('/silent')
+    expect((await get('/silent')).cache).toContain('no-freshness')
+    expect(runsOf('/silent')).toBe(2)
+  })
+
+  it('and has a 304 for who has it', async () => {
+    const { etag = '' } = (await get('/shop/again'), await get('/shop/again')).fields
+    expect(await get('/shop/again', { 'if-none-match': etag })).toMatchObject({ status: 304, body: '' })
+  })
+})
+
+describe('one run of the fleet', () => {
+  it('serves all who come at once to a path of paths that nobody has stored', async () => {
+    const bodies = (await crowd('/shop/slow-cold')).map(({ body }) => body.trim())
+    expect([new Set(bodies), runsOf('/shop/slow-cold')]).toEqual([new Set(['run 1']), 1])
+  })
+
+  it('is what an expiry costs, while all get the stale page', async () => {
+    await get('/shop/brief')
+    await until(async () => (await crowd('/shop/brief')).some(({ cache }) => cache.includes('stale')))
+    expect((await crowd('/shop/brief')).every(({ status }) => status === 200)).toBe(true)
+  })
+
+  it('is not stored where its page sees a parameter that is not in the key', async () => {
+    expect((await get('/shop/boots?secret=1&page=1')).cache).toContain('unkeyed-url')
+    await get('/shop/boots?page=2')
+    const { body, cache } = await get('/shop/boots?secret=2&page=2')
+    expect([body.includes('secret'), cache.includes('; hit')]).toEqual([false, true])
+  })
+
+  it('shows a page no field that is not in the key', async () => {
+    const { body } = await get('/shop/fields', {
+      'x-forwarded-host': 'evil.test',
+      'if-none-match': '"1"',
+      range: 'bytes=0-1',
+    })
+    expect(Object.keys(JSON.parse(body) as object)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(x-forwarded-host|if-none-match|range)$/)]),
+    )
+  })
+
+  it('goes on for the others when its client leaves', async () => {
+    const leaving = new AbortController()
+    const headers = { host: 'shop' }
+    const first = request({ port: portOf(servers[0]), path: '/shop/slow-left', headers, signal: leaving.signal })
+    const left = once(first.end(), 'error')
+    await until(() => runsOf('/shop/slow-left') === 1)
+    const other = get('/shop/slow-left')
+    leaving.abort()
+    await left
+    expect((await other).body.trim()).toBe('run 1')
+    expect(servers[0]?.output()).not.toMatch(/aborted|ERROR/)
+  })
+
+  it('is no part of what a POST gets', async () => {
+    expect(await post('/shop/posted')).toBe(200)
+  })
+})
+
+describe('an invalidation by a page', () => {
+  it.each([
+    ['a tag', { tags: ['declared'] }],
+    ['a tag with a blank', { tags: ['with a blank, and a comma'] }],
+    ['the path', { path: '/declared' }],
+    ['one of them, with a tag that nothing has', { path: '/declared', tags: ['none'] }],
+  ])('ends what is stored, in all processes, by %s', async (name, what) => {
+    const path = `/declared?by=${encodeURIComponent(name)}`
+    await get(path)
+    expect((await get(path)).cache).toContain('; hit')
+    expect(await post('/invalidate', what)).toBe(204)
+    expect((await get(path)).cache).not.toContain('; hit')
+  })
+})
+
+describe('a page that fails', () => {
+  it('is what the app alone responds', async () => {
+    const path = '/shop/broken'
+    expect({ ...(await get(path)), cache: '' }).toEqual(await get(path, {}, bare))
+  })
+
+  it('is replaced by the stale one within staleIfError', async () => {
+    await get('/shop/failing')
+    await until(async () => runsOf('/shop/failing') > 1 || (await get('/shop/failing')).status !== 200)
+    expect(await get('/shop/failing')).toMatchObject({ status: 200, body: expect.stringContaining('run 1') })
+  })
+})
