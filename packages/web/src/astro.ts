@@ -10,11 +10,12 @@ import {
 } from '@cattlegrid/http'
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
+import { noSubrequests, withoutSubrequests } from './subrequests.ts'
 
 /** The options of pages: functions among them get the request, and the response. */
 export type AstroRouteOptions = Omit<
   RouteOptions<Request, Response>,
-  'phase' | 'onError' | 'refresh' | 'refreshHeaders' | 'targets' | 'tagHeader'
+  'phase' | 'onError' | 'audit' | 'refresh' | 'refreshHeaders' | 'targets' | 'tagHeader'
 >
 
 /** The options of `astroCache`. */
@@ -48,6 +49,8 @@ const NOTHING: ReadonlySet<string> = new Set()
 
 /** By these fields Astro tells a provider what a page has declared. It deletes them from each response. */
 const DECLARED = { targets: ['cdn-cache-control'], tagHeader: 'cache-tag' } as const
+
+const NO_REQUESTS = 'none: the cache cannot ask Astro for a page'
 
 /** No client gets it. */
 const LEFT = 499
@@ -84,7 +87,8 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): () =>
         own.key.host,
         'none: Astro checks hosts (security.allowedDomains)',
       )
-    const route = compileRoute('astroCache', http, undefined, { ...own, ...DECLARED, refresh: 'inline' })
+    const options = withoutSubrequests('astroCache', own, NO_REQUESTS)
+    const route = compileRoute('astroCache', http, undefined, { ...options, ...DECLARED })
     // Rules declare the lifetime of pages that know nothing of it.
     return { ...route, personalReads: { ...route.personalReads, watchesFields: true } }
   }
@@ -110,7 +114,7 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): () =>
       },
       passedError: () => undefined,
       answerError: async (error) => answerOf(error),
-      subrequests: async () => ({ result: { kind: 'unreached' }, status: undefined }),
+      subrequests: noSubrequests,
     })
     serve(exchange, rule?.route ?? others)
     try {

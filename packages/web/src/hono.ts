@@ -7,7 +7,7 @@ import type { FetchReads } from './client-reads.ts'
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import { fieldsOf } from './fields.ts'
-import { subrequestsBy } from './subrequests.ts'
+import { noSubrequests, subrequestsBy, withoutSubrequests } from './subrequests.ts'
 
 /** The options of a route: functions among them get Hono's context, as request and as response. */
 export type HonoRouteOptions<E extends Env = Env> = Omit<RouteOptions<Context<E>, Context<E>>, 'phase' | 'onError'>
@@ -50,15 +50,18 @@ const depths = new WeakMap<Context, number>()
 export function honoCache<E extends Env = Env>(cache: Cache, defaults: HonoCacheOptions<E> = {}): HonoCached<E> {
   const { app, ...shared } = defaults
   const http = httpCache(cache)
-  const outer = { ...shared, refresh: app === undefined ? 'inline' : shared.refresh } as const
-  const compile = (ofAdapter: HonoRouteOptions<E>, own: HonoRouteOptions<E> | undefined) =>
+  const checked = (options: HonoRouteOptions<E>): HonoRouteOptions<E> =>
+    app === undefined ? withoutSubrequests('cached', options, 'only beside app: () => app') : options
+  const outer = checked(shared)
+  const compile = (ofAdapter: HonoRouteOptions<E>, own: HonoRouteOptions<E>) =>
     compileRoute<Context<E>, Context<E>>('cached', http, ofAdapter, own)
-  compile(outer, undefined)
-  return (options) => {
-    const route = compile(outer, options)
+  compile(outer, {})
+  return (options = {}) => {
+    const own = checked(options)
+    const route = compile(outer, own)
     // A default `ttl` would store the pages of a whole app, whatever they say themselves.
     const appRoute =
-      options?.ttl === undefined && outer.ttl !== undefined ? compile({ ...outer, ttl: undefined }, options) : route
+      own.ttl === undefined && outer.ttl !== undefined ? compile({ ...outer, ttl: undefined }, own) : route
     const declaration = nextDeclaration(http)
     return async (c, next) => {
       const depth = depths.get(c) ?? 0
@@ -181,7 +184,7 @@ function answering(error: PassedError): PassedError {
 }
 
 function subrequestsOf<E extends Env>(c: Context<E>, app: HonoCacheOptions<E>['app']): SendSubrequest {
-  if (app === undefined) return async () => ({ result: { kind: 'unreached' }, status: undefined })
+  if (app === undefined) return noSubrequests
   const context = executionOf(c)
   const send = async (request: Request): Promise<Response> => await app().fetch(request, c.env, context)
   return subrequestsBy(send, context === undefined ? undefined : (work) => context.waitUntil(work))

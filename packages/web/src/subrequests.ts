@@ -1,3 +1,5 @@
+import { InvalidOptionError } from '@cattlegrid/core'
+import type { RouteOptions } from '@cattlegrid/http'
 import type { SendSubrequest, Subrequest, SubrequestMarker, SubrequestResponse } from '@cattlegrid/http/binding'
 
 /** The markers of requests of the cache's own, by request. A client cannot forge one. */
@@ -50,6 +52,26 @@ export function subrequestsBy(
     waitUntil?.(responded)
     return responded
   }
+}
+
+/** For a place where the cache has no way to make requests of its own. */
+export const noSubrequests: SendSubrequest = async () => ({ result: { kind: 'unreached' }, status: undefined })
+
+/**
+ * Returns the options of such a place: what a request of the cache's own would do, the client's does.
+ *
+ * @param cure what to give instead.
+ * @throws InvalidOptionError for an option that needs such a request.
+ */
+export function withoutSubrequests<O extends object>(
+  owner: string,
+  options: O,
+  cure: string,
+): O & { readonly audit: false; readonly refresh: 'inline' } {
+  const { audit = false, refresh = 'inline' } = options as Pick<RouteOptions, 'audit' | 'refresh'>
+  if (audit !== false) throw new InvalidOptionError(`${owner}: audit`, audit, cure)
+  if (refresh !== 'inline') throw new InvalidOptionError(`${owner}: refresh`, refresh, cure)
+  return { ...options, audit, refresh }
 }
 
 async function dispatch(

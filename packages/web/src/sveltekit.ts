@@ -6,6 +6,7 @@ import { FetchExchange } from './fetch-exchange.ts'
 import { recordable, sendable } from './sveltekit-data.ts'
 import type { SvelteKitEvent } from './sveltekit-event.ts'
 import { watchSent } from './sveltekit-fetch.ts'
+import { noSubrequests, withoutSubrequests } from './subrequests.ts'
 import { DATA_PARAMETERS, shownEvent, watchEvent } from './sveltekit-reads.ts'
 import { hasSetCookie, type PageOptions, WatchedLayers } from './sveltekit-layers.ts'
 
@@ -15,7 +16,7 @@ export type { PageOptions } from './sveltekit-layers.ts'
 /** The options of a route: functions among them get the event of the request, and the response. */
 export type SvelteKitRouteOptions<E extends SvelteKitEvent = SvelteKitEvent> = Omit<
   RouteOptions<E, Response>,
-  'phase' | 'onError' | 'refresh' | 'refreshHeaders'
+  'phase' | 'onError' | 'audit' | 'refresh' | 'refreshHeaders'
 >
 
 /** The options of `cachedHandle`. */
@@ -38,6 +39,8 @@ interface Input<Event> {
   readonly event: Event
   readonly resolve: (event: Event, options?: PageOptions) => Response | Promise<Response>
 }
+
+const NO_REQUESTS = 'none: the cache cannot ask SvelteKit for a page'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -62,7 +65,12 @@ export function cachedHandle<E extends SvelteKitEvent = SvelteKitEvent>(
     throw new InvalidOptionError('cachedHandle: ttl', shared.ttl, 'a ttl of routes: { [id]: { ttl } }')
   const http = httpCache(cache)
   const compile = (own: SvelteKitRouteOptions<E>) =>
-    compileRoute<E, Response>('cachedHandle', http, undefined, { ...withDataParameters(own), refresh: 'inline' })
+    compileRoute<E, Response>(
+      'cachedHandle',
+      http,
+      undefined,
+      withoutSubrequests('cachedHandle', withDataParameters(own), NO_REQUESTS),
+    )
   // A `ttl` for all would store the pages of a whole app, whatever they say themselves.
   const others = compile({ ...shared, ttl: undefined })
   const compiled = new Map(Object.entries(routes).map(([id, own]) => [id, compile({ ...shared, ...own })]))
@@ -81,7 +89,7 @@ export function cachedHandle<E extends SvelteKitEvent = SvelteKitEvent>(
       run: (request, reads) => place.run(request, reads),
       passedError: () => undefined,
       answerError: async (error) => answerOf(error),
-      subrequests: async () => ({ result: { kind: 'unreached' }, status: undefined }),
+      subrequests: noSubrequests,
     })
     serve(exchange, compiled.get(id ?? '') ?? others)
     return place.answer(await exchange.result)
