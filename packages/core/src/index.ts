@@ -34,6 +34,7 @@ export type {
   CloseOptions,
   GetOptions,
   InspectOptions,
+  ExpireTagsOptions,
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,

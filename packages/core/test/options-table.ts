@@ -214,6 +214,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   ClaimOptions: { ...claim, hold: duration([false, 0, 9.9], 10) },
   SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, tags, codec },
   InvalidateOptions: { holdOff: duration([false], 0) },
+  ExpireTagsOptions: { deleteAfter: duration([false, 0], 1) },
   InspectOptions: { digest: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' } },
   GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },
   ReadOptions: { codec },

@@ -114,7 +114,8 @@ class RedisStore implements Store {
 
   readonly invalidate: Store['invalidate'] = (key, how, holdOff) => this.#parts.writes.invalidate(key, how, holdOff)
 
-  readonly invalidateTags: Store['invalidateTags'] = (tags, how) => this.#parts.writes.invalidateTags(tags, how)
+  readonly invalidateTags: Store['invalidateTags'] = (tags, how, deleteAfter) =>
+    this.#parts.writes.invalidateTags(tags, how, deleteAfter)
 
   readonly tagNumbers: Store['tagNumbers'] = (tags) => {
     const { link, redisKeys, runtime, steps } = this.#parts

@@ -10,6 +10,7 @@ import type {
   CloseOptions,
   GetOptions,
   InspectOptions,
+  ExpireTagsOptions,
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,
@@ -202,13 +203,15 @@ export interface Cache {
   /**
    * Makes every entry with one of the tags stale, within the stale windows that it was committed with; and
    * the entry of a load that began before, too. The calls of each key start one refresh, within
-   * `refreshBudget`. The cost does not depend on the number of entries.
+   * `refreshBudget`. The cost does not depend on the number of entries. With `deleteAfter` they are unusable
+   * after that time, whatever their windows are; no later call prolongs it.
    *
    * @example
    * await cache.expireTags(['catalogue'])
+   * await cache.expireTags(['prices'], { deleteAfter: '1m' })
    * @throws StoreAwayError when the store did not answer.
    */
-  expireTags(tags: readonly string[]): Promise<void>
+  expireTags(tags: readonly string[], options?: ExpireTagsOptions): Promise<void>
   /**
    * Removes all leases and entries of the store's namespace; returns the number of entries. Not atomic.
    *

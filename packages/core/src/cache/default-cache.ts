@@ -13,6 +13,7 @@ import type {
   CloseOptions,
   GetOptions,
   InspectOptions,
+  ExpireTagsOptions,
   InvalidateOptions,
   ReadOptions,
   ReadyOptions,
@@ -30,6 +31,7 @@ import {
   checkedTags,
   drainTime,
   getSettings,
+  endOfExpiry,
   holdOffTime,
   readCodec,
   readyTimeout,
@@ -222,9 +224,10 @@ export class DefaultCache implements Cache {
     await this.#writer.invalidateTags(checkedTags('invalidateTags', tags), 'delete')
   }
 
-  async expireTags(tags: readonly string[]): Promise<void> {
+  async expireTags(tags: readonly string[], options?: ExpireTagsOptions): Promise<void> {
+    const deleteAfter = endOfExpiry(options)
     this.#lifecycle.throwIfClosed()
-    await this.#writer.invalidateTags(checkedTags('expireTags', tags), 'expire')
+    await this.#writer.invalidateTags(checkedTags('expireTags', tags), 'expire', deleteAfter)
   }
 
   async clear(): Promise<number> {

@@ -51,11 +51,12 @@ export class EntryWriter {
     await inOneTurn(keys.map((key) => this.invalidate(key, 'delete', holdOff)))
   }
 
-  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
+  /** `deleteAfter`: of an expiry, ms. Default: it has no end. */
+  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<void> {
     const { store, events } = this.#coordinator.services
     warnOfPattern(how === 'delete' ? 'invalidateTags' : 'expireTags', tags, events)
     warnOfMissingIn(tags, events)
-    const answer = await store.invalidateTags(tags, how)
+    const answer = await store.invalidateTags(tags, how, deleteAfter)
     this.#coordinator.onTagsInvalidated(tags)
     this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer, tags)
   }

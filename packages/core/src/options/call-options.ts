@@ -93,6 +93,12 @@ export interface InvalidateOptions {
   readonly holdOff?: Duration | undefined
 }
 
+/** Options of `expireTags`. */
+export interface ExpireTagsOptions {
+  /** The time after which the expired entries are unusable. Default: they have the end of their windows. */
+  readonly deleteAfter?: Duration | undefined
+}
+
 /** Options of `get`. */
 export interface GetOptions<V = unknown> {
   /** True: returns a stale value too. Default: false. */

@@ -1,12 +1,14 @@
 import { types } from 'node:util'
 import { storedKey } from './stored-key.ts'
 import { type Codec, codecRule } from '../codec/codec.ts'
+import { LONGEST_WINDOW } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
 import { checkOptions, checkValue } from '../option-rules/check-options.ts'
 import { booleanRule, durationRule, tagsRule } from '../option-rules/option-rules.ts'
 import type { OptionRules } from '../option-rules/option-rule.ts'
 import type {
   CloseOptions,
+  ExpireTagsOptions,
   GetOptions,
   InspectOptions,
   InvalidateOptions,
@@ -20,6 +22,7 @@ const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
 const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
 const readyRules = { timeout: durationRule(0) } satisfies OptionRules<ReadyOptions>
 const inspectRules = { digest: booleanRule } satisfies OptionRules<InspectOptions>
+const expireTagsRules = { deleteAfter: durationRule(1, LONGEST_WINDOW) } satisfies OptionRules<ExpireTagsOptions>
 const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
 
 /** The settings of `get` and `getMany`. */
@@ -46,6 +49,11 @@ export function takesDigest(options: InspectOptions | undefined): boolean {
 /** The time after an invalidation in which no load is stored, ms. */
 export function holdOffTime(verb: 'delete' | 'deleteMany' | 'expire', options: InvalidateOptions | undefined): number {
   return checkOptions(verb, options, invalidateRules).holdOff ?? 0
+}
+
+/** The time after which what an expiry of tags expired is unusable, ms; undefined: never. */
+export function endOfExpiry(options: ExpireTagsOptions | undefined): number | undefined {
+  return checkOptions('expireTags', options, expireTagsRules).deleteAfter
 }
 
 /** The longest time that `close` waits for running loads, ms. */

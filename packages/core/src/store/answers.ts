@@ -139,6 +139,8 @@ export interface TagNumber {
   readonly expired: number
   /** The moment of that expiry, on this process's monotonic clock. */
   readonly expiredAt: number
+  /** The moment from which such an entry is unusable, on the same clock. Infinity: the expiry has no end. */
+  readonly goneAt: number
 }
 
 /**

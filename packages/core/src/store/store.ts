@@ -72,7 +72,10 @@ export type Ending =
 export type Notice =
   /** `released`: the lease ended without a commit, while a caller waited for it. */
   | { readonly kind: 'committed' | 'released' | 'deleted' | 'expired'; readonly key: string }
-  /** `expire`: the entries that carry one of the tags are stale now; `delete`: they are unusable. */
+  /**
+   * `expire`: the entries that carry one of the tags are stale now; `delete`: they are unusable, or, after an
+   * expiry with an end, to be judged by the numbers of their tags.
+   */
   | {
       readonly kind: 'tags'
       readonly tags: readonly string[]
@@ -177,10 +180,10 @@ export interface Store {
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
   /**
    * `delete` makes every entry with one of the tags unusable; the entry of a load with one of them that began
-   * before is not stored. `expire` makes them stale, and also the entry of such a load, which is stored.
-   * Neither ends a lease.
+   * before is not stored. `expire` makes them stale, and also the entry of such a load, which is stored;
+   * `deleteAfter` ms later they are unusable, whatever follows. Neither ends a lease.
    */
-  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated>
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<TagsInvalidated>
   /**
    * Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or
    * expired, since the entry's load began. `since`: the moment from which a time limit counts, by

@@ -1,22 +1,30 @@
-import type { Entry } from '../entry.ts'
-import { makeEntry } from '../entry.ts'
+import { type Entry, makeEntry } from '../entry.ts'
 import type { TagNumber } from './answers.ts'
 
+/** The moment at which its tags ended the freshness of an entry, and that from which it is unusable. */
+export type TagExpiry = Pick<TagNumber, 'expiredAt' | 'goneAt'>
+
+const NEVER: TagExpiry = { expiredAt: Infinity, goneAt: Infinity }
+
 /**
- * The moment at which its tags ended the freshness of an entry: `Infinity` if none did. Undefined if one of
- * them was invalidated since the entry's load began, or has no number: the entry is then unusable.
+ * How its tags have expired an entry. Undefined if one of them was invalidated since the entry's load began,
+ * or has no number: the entry is then unusable.
  */
 export function tagExpiry(
   { tags, tagSeq }: Pick<Entry, 'tags' | 'tagSeq'>,
   numberOf: (tag: string, index: number) => TagNumber | undefined,
-): number | undefined {
-  let moment = Infinity
+): TagExpiry | undefined {
+  let expiry = NEVER
   for (let index = 0; index < tags.length; index += 1) {
     const number = numberOf(tags[index] ?? '', index)
     if (number === undefined || number.invalidated > tagSeq) return undefined
-    if (number.expired > tagSeq) moment = Math.min(moment, number.expiredAt)
+    if (number.expired > tagSeq)
+      expiry = {
+        expiredAt: Math.min(expiry.expiredAt, number.expiredAt),
+        goneAt: Math.min(expiry.goneAt, number.goneAt),
+      }
   }
-  return moment
+  return expiry
 }
 
 /**
@@ -43,11 +51,25 @@ export function judgeTags(entry: Entry, numbers: readonly (TagNumber | undefined
   )
 }
 
-/** The entry by the result of `tagExpiry`. Its version does not change: it is the same write. */
-export function expireAt(entry: Entry, moment: number | undefined): Entry | undefined {
-  if (moment === undefined) return undefined
-  if (moment === Infinity) return entry
+/** The entry by the result of `tagExpiry`: stale windows end where the expiry does. Its version does not change: it is the same write. */
+export function expireAt(entry: Entry, expiry: TagExpiry | undefined): Entry | undefined {
+  if (expiry === undefined) return undefined
+  if (expiry.expiredAt === Infinity) return entry
   const { version, committedAt, loadTime, tagSeq, size } = entry
-  const freshUntil = freshUntilExpiry(entry, moment)
-  return makeEntry(entry, { version, committedAt, freshUntil, expired: true, loadTime, tagSeq, size }, entry.from)
+  const freshUntil = freshUntilExpiry(entry, expiry.expiredAt)
+  const { value, encoded, tags } = entry
+  const content = { value, encoded, tags, ...windowsUntil(entry, expiry.goneAt - freshUntil) }
+  return makeEntry(content, { version, committedAt, freshUntil, expired: true, loadTime, tagSeq, size }, entry.from)
+}
+
+/** The stale windows of an entry, none of which is longer than `longest` ms. */
+export function windowsUntil(
+  { staleWhileRevalidate, staleIfError }: Entry,
+  longest: number,
+): Pick<Entry, 'staleWhileRevalidate' | 'staleIfError'> {
+  const most = Math.max(0, longest)
+  return {
+    staleWhileRevalidate: Math.min(staleWhileRevalidate, most),
+    staleIfError: Math.min(staleIfError, most),
+  }
 }

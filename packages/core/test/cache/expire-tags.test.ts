@@ -64,6 +64,19 @@ describe('expireTags', () => {
     expect(await cache.read('k')).toBeUndefined()
   })
 
+  it('with an end leaves nothing of earlier loads from then on, whatever their windows are', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1h', staleIfError: '1h' })
+    const [cache, other] = fleet.caches
+    await cache.set('k', 'old', { tags: ['t'], ttl: '1h' })
+    await other.expireTags(['t'], { deleteAfter: '5s' })
+    await fleet.runtime.advance(4999)
+    expect(await cache.read('k')).toMatchObject({ value: 'old', state: 'stale' })
+    await fleet.runtime.advance(1)
+    expect(await cache.read('k')).toBeUndefined()
+    await other.expireTags(['t'], { deleteAfter: '1h' })
+    expect(await cache.read('k')).toBeUndefined()
+  })
+
   it('emits an event, refuses invalid tags, and rejects in its own name while the store is away', async () => {
     const [cache] = createFleet().caches
     const seen = record(cache, 'invalidate')
@@ -104,5 +117,33 @@ describe('expireTags on a shared store', () => {
       status: 'stale',
       from: 'outage',
     })
+  })
+
+  it.each([
+    ['an end is not served', { deleteAfter: '5s' }, undefined],
+    ['no end is served stale', undefined, 'old'],
+  ] as const)('with %s while the node of the tags alone is away', async (_name, options, value) => {
+    const remote = new Remote()
+    const [here, there] = [remote.join(), remote.join()]
+    await here.set('k', 'old', tagged)
+    await here.get('k')
+    await there.expireTags(['t'], options)
+    remote.delays.tagNumbers = Infinity
+    const read = here.read('k')
+    await remote.runtime.advance(1000)
+    expect((await read)?.value).toBe(value)
+  })
+
+  it('with an end ends an entry for every reader at once, also for one that has read it before', async () => {
+    const remote = new Remote()
+    const [here, there] = [remote.join({ near: {} }), remote.join()]
+    await here.set('k', 'old', tagged)
+    await here.get('k')
+    await there.expireTags(['t'], { deleteAfter: '5s' })
+    expect(await here.read('k')).toMatchObject({ value: 'old', state: 'stale' })
+    await remote.runtime.advance(4999)
+    expect(await here.read('k')).toMatchObject({ value: 'old', state: 'stale' })
+    await remote.runtime.advance(1)
+    expect(await here.read('k')).toBeUndefined()
   })
 })

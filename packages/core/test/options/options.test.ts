@@ -88,6 +88,7 @@ const ways: Record<string, Record<string, Road>> = {
     delete: (options) => cache.delete('kept', options),
     expire: (options) => cache.expire('kept', options),
   },
+  ExpireTagsOptions: { expireTags: (options) => cache.expireTags(['t'], options) },
   InspectOptions: { inspect: (options) => cache.inspect('k', options) },
   GetOptions: { get: (options) => cache.get('k', options), getMany: (options) => cache.getMany(['k'], options) },
   ReadOptions: { read: (options) => cache.read('k', options) },

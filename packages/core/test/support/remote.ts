@@ -41,7 +41,7 @@ const steps: readonly Step[] = [
 /** The node of the tags of a store with several nodes. */
 export const TAGS_NODE = 'tags'
 
-const NEVER: TagNumber = { invalidated: 0, expired: 0, expiredAt: 0 }
+const NEVER: TagNumber = { invalidated: 0, expired: 0, expiredAt: 0, goneAt: Infinity }
 
 /**
  * A store that several processes share, and that takes its time. What it answers is decided when it is asked; the answer arrives after the
@@ -178,10 +178,10 @@ export class Remote {
           return memory.put(key, this.#arrived(entry, codec), codec)
         }
       case 'invalidateTags':
-        return (tags: readonly string[], how: 'delete' | 'expire') => {
+        return (tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number) => {
           this.#sequence += 1
-          for (const tag of tags) this.#numbers.set(tag, this.#next(tag, how))
-          this.tell({ kind: 'tags', tags, tagSeq: this.#sequence, how })
+          for (const tag of tags) this.#numbers.set(tag, this.#next(tag, how, deleteAfter))
+          this.tell({ kind: 'tags', tags, tagSeq: this.#sequence, how: deleteAfter === undefined ? how : 'delete' })
           return Promise.resolve({ kind: 'done', tagSeq: this.#sequence })
         }
       case 'tagNumbers':
@@ -212,10 +212,11 @@ export class Remote {
     return this.encodes ? { ...entry, value: codec.decode(Buffer.from(codec.encode(entry.value))) } : entry
   }
 
-  #next(tag: string, how: 'delete' | 'expire'): TagNumber {
+  #next(tag: string, how: 'delete' | 'expire', deleteAfter: number = Infinity): TagNumber {
     if (how === 'delete') return { ...NEVER, invalidated: this.#sequence }
     const { invalidated } = this.#numbers.get(tag) ?? NEVER
-    return { invalidated, expired: this.#sequence, expiredAt: this.runtime.now() }
+    const now = this.runtime.now()
+    return { invalidated, expired: this.#sequence, expiredAt: now, goneAt: now + deleteAfter }
   }
 
   #queueOnConnection(): number {

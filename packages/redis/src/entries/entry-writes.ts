@@ -48,9 +48,9 @@ export class EntryWrites {
     return steps.done(() => scripts.invalidate(key, how, holdOff))
   }
 
-  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<TagsInvalidated> {
     const { scripts, steps } = this.#parts
-    return steps.run(async () => ({ kind: 'done', tagSeq: await scripts.invalidateTags(tags, how) }))
+    return steps.run(async () => ({ kind: 'done', tagSeq: await scripts.invalidateTags(tags, how, deleteAfter) }))
   }
 
   /** Call it when every entry is removed. */

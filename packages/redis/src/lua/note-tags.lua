@@ -4,12 +4,14 @@
 -- Returns the sequence, then the number of the last invalidation of each tag.
 local function read(key)
   local value = redis.pcall('GET', key)
-  -- The number of the last invalidation, then that of an expiry, if there was one.
+  -- The number of the last invalidation, then that of an expiry, if there was one, and the end of that, if it has one.
   local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
-  if not number or #number > 16 or #rest > 17 or rest ~= '' and not string.find(rest, '^ %d+$') then return nil end
-  -- A greater number cannot be incremented exactly.
-  local known = tonumber(number) < 9007199254740000 and (tonumber(rest) or 0) < 9007199254740000
-  return known and number or nil, rest
+  if not number or rest ~= '' and not string.find(rest, '^ %d+$') and not string.find(rest, '^ %d+ %d+$') then return nil end
+  for digits in string.gmatch(value, '%d+') do
+    -- A greater number cannot be incremented exactly.
+    if #digits > 16 or tonumber(digits) >= 9007199254740000 then return nil end
+  end
+  return number, rest
 end
 local sequence, rest = read(KEYS[1])
 if not sequence or rest ~= '' then

@@ -181,9 +181,9 @@ export class Scripts {
     await this.#run('invalidate', this.#keys(key), [...args, ...this.#channelsOf(key)])
   }
 
-  /** Returns the new number of the tags. */
-  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<number> {
-    const args = [how, this.#parts.redisKeys.channel, tagList(tags)]
+  /** Returns the new number of the tags. `deleteAfter`: the end of an expiry, ms. */
+  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<number> {
+    const args = [how, this.#parts.redisKeys.channel, tagList(tags), deleteAfter === undefined ? '' : ms(deleteAfter)]
     return Number(await this.#run('invalidateTags', this.#tagKeys(tags), args))
   }
 

@@ -82,25 +82,33 @@ if due and rate > 0 then
   redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (0.9 * rate)), 'XX', 'KEEPTTL')
 end
 return 1`,
-  invalidateTags: `local time, last, invalidated = redis.call('TIME'), 0, {}
+  invalidateTags: `local time, last, invalidated, ends = redis.call('TIME'), 0, {}, {}
+local now = time[1] * 1000000 + time[2]
 for place = 1, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
-  value = type(value) == 'string' and #value <= 33 and value or ''
-  local known = string.find(value, '^%d+$') or string.find(value, '^%d+ %d+$')
+  value = type(value) == 'string' and #value <= 50 and value or ''
+  local known = string.find(value, '^%d+$') or string.find(value, '^%d+ %d+$') or string.find(value, '^%d+ %d+ %d+$')
   for digits in string.gmatch(value, '%d+') do
-    local number = tonumber(digits)
-    if number >= 9007199254740000 then known = nil elseif number > last then last = number end
+    if tonumber(digits) >= 9007199254740000 then known = nil end
   end
-  invalidated[place] = known and string.match(value, '^%d+')
+  local first, expired, ending = string.match(known and value or '', '^(%d+) ?(%d*) ?(%d*)$')
+  last = math.max(last, tonumber(first) or 0, tonumber(expired) or 0)
+  if ending and ending ~= '' and tonumber(ending) <= now then first, ending = expired, '' end
+  invalidated[place], ends[place] = first, tonumber(ending or '')
 end
-local number = string.format('%.0f', math.max(time[1] * 1000000 + time[2], last + 1))
+local number = string.format('%.0f', math.max(now, last + 1))
 redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[1], number)
+local own = tonumber(ARGV[4]) and now + tonumber(ARGV[4]) * 1000
 for place = 2, #KEYS do
-  local kept = ARGV[1] == 'expire' and invalidated[place]
-  redis.call('SET', KEYS[place], kept and kept .. ' ' .. number or number, 'XX', 'KEEPTTL')
+  local value, ending = number, own
+  if ends[place] and ends[place] < (own or math.huge) then ending = ends[place] end
+  if ARGV[1] == 'expire' and invalidated[place] then
+    value = invalidated[place] .. ' ' .. number .. (ending and string.format(' %.0f', ending) or '')
+  end
+  redis.call('SET', KEYS[place], value, 'XX', 'KEEPTTL')
 end
-redis.pcall('PUBLISH', ARGV[2], 'tags ' .. number .. ' ' .. ARGV[1] .. ' ' .. ARGV[3])
+redis.pcall('PUBLISH', ARGV[2], 'tags ' .. number .. ' ' .. (own and 'delete' or ARGV[1]) .. ' ' .. ARGV[3])
 return number`,
   invalidate: `local held, left = redis.pcall('GET', KEYS[2]), 0
 if type(held) == 'string' and string.sub(held, 1, 1) == 'H' then
@@ -131,9 +139,11 @@ return 1`,
   noteTags: `local function read(key)
   local value = redis.pcall('GET', key)
   local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
-  if not number or #number > 16 or #rest > 17 or rest ~= '' and not string.find(rest, '^ %d+$') then return nil end
-  local known = tonumber(number) < 9007199254740000 and (tonumber(rest) or 0) < 9007199254740000
-  return known and number or nil, rest
+  if not number or rest ~= '' and not string.find(rest, '^ %d+$') and not string.find(rest, '^ %d+ %d+$') then return nil end
+  for digits in string.gmatch(value, '%d+') do
+    if #digits > 16 or tonumber(digits) >= 9007199254740000 then return nil end
+  end
+  return number, rest
 end
 local sequence, rest = read(KEYS[1])
 if not sequence or rest ~= '' then

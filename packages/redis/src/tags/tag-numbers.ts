@@ -5,9 +5,9 @@ import type { RedisKeys } from '../redis-keys.ts'
 
 /**
  * What the scripts write for a tag: the number of its last invalidation, then that of its last expiry since,
- * if there was one.
+ * if there was one, then the end of that, if it has one, as a number that would be given at that time.
  */
-const TAG_NUMBER = /^(\d{1,16})(?: (\d{1,16}))?$/
+const TAG_NUMBER = /^(\d{1,16})(?: (\d{1,16}))?(?: (\d{1,16}))?$/
 /** The scripts do not increment a number from here on: Lua would round it. */
 const MAX_SAFE_NUMBER = 9_007_199_254_740_000
 
@@ -28,8 +28,9 @@ export async function readTagNumbers(
   const momentOf = isExpired ? await readClock(link, tagSequence, runtime) : () => 0
   return pairs.map((pair) => {
     if (pair === undefined) return undefined
-    const [invalidated, expired = 0] = pair
-    return { invalidated, expired, expiredAt: expired === 0 ? 0 : momentOf(expired) }
+    const [invalidated, expired = 0, end] = pair
+    const goneAt = end === undefined ? Infinity : momentOf(end)
+    return { invalidated, expired, expiredAt: expired === 0 ? 0 : Math.min(momentOf(expired), runtime.now()), goneAt }
   })
 }
 
@@ -45,22 +46,23 @@ export async function readTagSequence(link: Link, redisKeys: RedisKeys): Promise
   return expired === undefined ? sequence : undefined
 }
 
-function numbersIn(reply: unknown): readonly [invalidated: number, expired?: number] | undefined {
-  const [, first, second] = (typeof reply === 'string' ? TAG_NUMBER.exec(reply) : undefined) ?? []
+function numbersIn(
+  reply: unknown,
+): readonly [invalidated: number, expired?: number | undefined, end?: number | undefined] | undefined {
+  const [, first, second, third] = (typeof reply === 'string' ? TAG_NUMBER.exec(reply) : undefined) ?? []
   if (first === undefined) return undefined
-  const invalidated = Number(first)
-  if (second === undefined) return invalidated < MAX_SAFE_NUMBER ? [invalidated] : undefined
-  const expired = Number(second)
-  return Math.max(invalidated, expired) < MAX_SAFE_NUMBER ? [invalidated, expired] : undefined
+  const numbers = [first, second ?? 0, third ?? 0].map(Number)
+  if (Math.max(...numbers) >= MAX_SAFE_NUMBER) return undefined
+  const [invalidated = 0, expired, end] = numbers
+  return [invalidated, second === undefined ? undefined : expired, third === undefined ? undefined : end]
 }
 
 /**
- * Reads the server's clock, and returns the moment, on this process's clock, at which the server gave a
- * number: a number is the server's time in microseconds. It is no later than now, though the server's clock
- * may have been set back since.
+ * Reads the server's clock, and returns the moment, on this process's clock, of a number: the server's time in
+ * microseconds. That of a number which the server has given may be later than now, if its clock was set back since.
  */
 async function readClock(link: Link, key: string, runtime: Runtime): Promise<(number: number) => number> {
   const sentAt = runtime.now()
   const now = serverTime(await link.send(key, ['TIME'], 'text'))
-  return (number) => sentAt - Math.max(0, now - number) / 1000
+  return (number) => sentAt - (now - number) / 1000
 }

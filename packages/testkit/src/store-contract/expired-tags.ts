@@ -12,6 +12,7 @@ import {
   missing,
   onStage,
   outcomeOf,
+  readStanding,
   SHORT,
   type StoreContract,
 } from './stage.ts'
@@ -143,6 +144,90 @@ export function describeExpiredTags({ factory, describe, test }: StoreContract):
         await expire(there, 't')
         assert.equal(outcomeOf(await ask(there, 'cooling')), 'cooling')
         assert.equal(outcomeOf(await here.renew(lease, LONG)), 'renewed')
+      }))
+  })
+  describeEnd({ factory, describe, test })
+}
+
+/** Expires a tag with an end. */
+async function expireUntil(store: Store, deleteAfter: number, ...tags: readonly string[]): Promise<void> {
+  assert.equal(outcomeOf(await store.invalidateTags(tags, 'expire', deleteAfter)), 'done')
+}
+
+/** There is no entry, or none that could be served. */
+async function unusable(store: Store, key: string, now: number): Promise<void> {
+  const read = await readStanding(store, key)
+  if (read.kind === 'missing') return
+  assert.ok(read.kind === 'found', read.kind)
+  const { freshUntil, staleWhileRevalidate, staleIfError } = read.entry
+  assert.ok(freshUntil + Math.max(staleWhileRevalidate, staleIfError) <= now, `${key} can be served`)
+}
+
+function describeEnd({ factory, describe, test }: StoreContract): void {
+  describe('an expired tag with an end', () => {
+    test('leaves its entries stale until then, and unusable from then on', () =>
+      onStage(factory, async ({ here, there, advance, now }) => {
+        await fill(here, 'k', 1, { tags: ['t'], staleWhileRevalidate: LONG, staleIfError: LONG })
+        await expireUntil(there, MEDIUM, 't')
+        for (const store of [here, there]) assert.equal((await found(store, 'k')).expired, true)
+        await advance(MEDIUM + SHORT)
+        for (const store of [here, there]) await unusable(store, 'k', now())
+      }))
+
+    test('keeps the earliest end, whichever expiry is the last one', () =>
+      onStage(factory, async ({ here, there, advance, now }) => {
+        for (const [key, ...ends] of [
+          ['later', MEDIUM, LONG],
+          ['none', MEDIUM, undefined],
+          ['earlier', LONG, MEDIUM],
+        ] as const) {
+          await fill(here, key, 1, { tags: [key], ...stale })
+          for (const end of ends) await there.invalidateTags([key], 'expire', end)
+          assert.equal((await found(here, key)).expired, true)
+        }
+        await advance(MEDIUM + SHORT)
+        for (const key of ['later', 'none', 'earlier']) await unusable(here, key, now())
+      }))
+
+    test('brings nothing back by an expiry that follows its end', () =>
+      onStage(factory, async ({ here, there, advance, now }) => {
+        await fill(here, 'k', 1, { tags: ['t'], ...stale })
+        await expireUntil(there, SHORT, 't')
+        await advance(2 * SHORT)
+        await expire(there, 't')
+        await unusable(here, 'k', now())
+      }))
+
+    test('counts for the entry of a load that began before, whenever it is committed', () =>
+      onStage(factory, async ({ here, there, advance, now }) => {
+        await fill(here, 'other', 0, { tags: ['t'] })
+        const [early, late] = [await lead(here, 'early'), await lead(here, 'late')]
+        await expireUntil(there, MEDIUM, 't')
+        await here.commit(early, entryOf('old', { tags: ['t'], ...stale }), json)
+        assert.equal((await found(there, 'early')).expired, true)
+        await advance(MEDIUM + SHORT)
+        await here.commit(late, entryOf('old', { tags: ['t'], ...stale }), json)
+        for (const key of ['early', 'late']) await unusable(there, key, now())
+      }))
+
+    test('leaves entries of later loads as they are', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await fill(here, 'other', 0, { tags: ['t'] })
+        await expireUntil(there, SHORT, 't')
+        await commit(here, 'k', 1, { tags: ['t'], ttl: LONG })
+        await advance(2 * SHORT)
+        assert.equal((await found(there, 'k')).expired, false)
+      }))
+
+    test('is forgotten where the tag is invalidated', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await fill(here, 'other', 0, { tags: ['t'] })
+        await expireUntil(there, SHORT, 't')
+        await there.invalidateTags(['t'], 'delete')
+        await commit(here, 'k', 1, { tags: ['t'], ttl: LONG, ...stale })
+        await expire(there, 't')
+        await advance(2 * SHORT)
+        assert.equal((await found(there, 'k')).expired, true)
       }))
   })
 }

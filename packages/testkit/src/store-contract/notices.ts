@@ -134,18 +134,22 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         for (const watcher of watchers) assert.deepEqual(kindsOf(watcher, 'k'), ['committed', 'expired', 'deleted'])
       }))
 
-    for (const how of ['delete', 'expire'] as const)
-      test(`gets the tags of an invalidation (${how}), and their number`, () =>
+    for (const [name, how, deleteAfter, told = how] of [
+      ['an invalidation', 'delete', undefined],
+      ['an expiry', 'expire', undefined],
+      ['an expiry with an end, as of an invalidation', 'expire', LONG, 'delete'],
+    ] as const)
+      test(`gets the tags of ${name}, and their number`, () =>
         onStage(factory, async (stage) => {
           const watcher = listen(stage.there)
           await caughtUp(stage, watcher)
-          const done = await stage.here.invalidateTags(['a b', '{}'], how)
+          const done = await stage.here.invalidateTags(['a b', '{}'], how, deleteAfter)
           await caughtUp(stage, watcher)
-          const told = watcher.notices.filter(
+          const heard = watcher.notices.filter(
             (notice) => notice.kind === 'tags' && !notice.tags[0]?.startsWith('probe '),
           )
           const tagSeq = done.kind === 'done' ? done.tagSeq : 0
-          assert.deepEqual(told, [{ kind: 'tags', tags: ['a b', '{}'], tagSeq, how }])
+          assert.deepEqual(heard, [{ kind: 'tags', tags: ['a b', '{}'], tagSeq, how: told }])
         }))
 
     test('gets a notice of a clear', () =>

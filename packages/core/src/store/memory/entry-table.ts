@@ -3,7 +3,7 @@ import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import { Sweeper } from '../sweeper.ts'
-import { freshUntilExpiry } from '../tag-expiry.ts'
+import { freshUntilExpiry, windowsUntil } from '../tag-expiry.ts'
 import { KeyRecord, StoredEntry } from './key-record.ts'
 import type { KeyMark, KeyState, LeaseState } from './key-state.ts'
 import { TagTable } from './tag-table.ts'
@@ -127,11 +127,12 @@ export class EntryTable {
    * its version.
    */
   #checkTags(entry: StoredEntry): StoredEntry | undefined {
-    const moment = this.tags.expiryOf(entry)
-    if (moment === undefined) return undefined
-    if (moment !== Infinity) {
-      entry.freshUntil = freshUntilExpiry(entry, moment)
+    const expiry = this.tags.expiryOf(entry)
+    if (expiry === undefined) return undefined
+    if (expiry.expiredAt !== Infinity) {
+      entry.freshUntil = freshUntilExpiry(entry, expiry.expiredAt)
       entry.expired = true
+      Object.assign(entry, windowsUntil(entry, expiry.goneAt - entry.freshUntil))
     }
     entry.tagSeq = this.tags.sequence
     return entry

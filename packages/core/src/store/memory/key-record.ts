@@ -22,8 +22,8 @@ export class KeyRecord extends LruNode {
  */
 export class StoredEntry extends KeyRecord implements Entry {
   readonly value: unknown
-  readonly staleWhileRevalidate: number
-  readonly staleIfError: number
+  staleWhileRevalidate: number
+  staleIfError: number
   readonly tags: readonly string[]
   readonly committedAt: number
   freshUntil: number

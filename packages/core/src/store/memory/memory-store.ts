@@ -139,9 +139,9 @@ class MemoryStore implements Store {
     return Promise.resolve({ kind: 'done' })
   }
 
-  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    const tagSeq = this.#entries.tags.invalidate(tags, how, this.runtime.now())
-    this.#notify({ kind: 'tags', tags, tagSeq, how })
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<TagsInvalidated> {
+    const tagSeq = this.#entries.tags.invalidate(tags, how, this.runtime.now(), deleteAfter)
+    this.#notify({ kind: 'tags', tags, tagSeq, how: deleteAfter === undefined ? how : 'delete' })
     return Promise.resolve({ kind: 'done', tagSeq })
   }
 

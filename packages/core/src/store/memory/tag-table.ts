@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../maps/bounded-map.ts'
 import type { Entry } from '../../entry.ts'
 import type { TagNumber } from '../answers.ts'
-import { tagExpiry } from '../tag-expiry.ts'
+import { tagExpiry, type TagExpiry } from '../tag-expiry.ts'
 
 /** A tag that entries carry. */
 interface CarriedTag {
@@ -11,7 +11,13 @@ interface CarriedTag {
 
 /** The number of a tag that was invalidated last at `sequence`, and not expired since; 0: never. */
 function invalidatedAt(sequence: number): TagNumber {
-  return { invalidated: sequence, expired: 0, expiredAt: 0 }
+  return { invalidated: sequence, expired: 0, expiredAt: 0, goneAt: Infinity }
+}
+
+/** The end of an earlier expiry stays, or has come: a later one prolongs nothing. */
+function expiredAgain(before: TagNumber, next: Omit<TagNumber, 'invalidated'>): TagNumber {
+  if (before.goneAt <= next.expiredAt) return { ...next, invalidated: before.expired }
+  return { ...next, invalidated: before.invalidated, goneAt: Math.min(before.goneAt, next.goneAt) }
 }
 
 /**
@@ -45,15 +51,15 @@ export class TagTable {
 
   /**
    * Gives the tags a new number, and returns it. `delete`: every load that began before is no longer good for
-   * them; `expire`: its entry is stale since `now`.
+   * them; `expire`: its entry is stale since `now`, and unusable from `now + deleteAfter` on.
    */
-  invalidate(tags: readonly string[], how: 'delete' | 'expire', now: number): number {
+  invalidate(tags: readonly string[], how: 'delete' | 'expire', now: number, deleteAfter: number = Infinity): number {
     this.#sequence += 1
     for (const tag of tags) {
       const number =
         how === 'delete'
           ? invalidatedAt(this.#sequence)
-          : { invalidated: this.of(tag).invalidated, expired: this.#sequence, expiredAt: now }
+          : expiredAgain(this.of(tag), { expired: this.#sequence, expiredAt: now, goneAt: now + deleteAfter })
       const carried = this.#carried.get(tag)
       if (carried !== undefined) carried.number = number
       this.#others.set(tag, number)
@@ -72,7 +78,7 @@ export class TagTable {
   }
 
   /** As `tagExpiry`, by these numbers. */
-  expiryOf(entry: Entry): number | undefined {
+  expiryOf(entry: Entry): TagExpiry | undefined {
     return tagExpiry(entry, (tag) => this.of(tag))
   }
 

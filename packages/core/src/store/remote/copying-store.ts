@@ -49,8 +49,12 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    const answer = await this.inner.invalidateTags(tags, how)
+  override async invalidateTags(
+    tags: readonly string[],
+    how: 'delete' | 'expire',
+    deleteAfter?: number,
+  ): Promise<TagsInvalidated> {
+    const answer = await this.inner.invalidateTags(tags, how, deleteAfter)
     this.copies.dropTags(tags)
     return answer
   }

@@ -140,9 +140,13 @@ class FallbackStore extends CopyingStore {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    const answer = await super.invalidateTags(tags, how)
-    await this.#local.invalidateTags(tags, how)
+  override async invalidateTags(
+    tags: readonly string[],
+    how: 'delete' | 'expire',
+    deleteAfter?: number,
+  ): Promise<TagsInvalidated> {
+    const answer = await super.invalidateTags(tags, how, deleteAfter)
+    await this.#local.invalidateTags(tags, how, deleteAfter)
     return answer
   }
 

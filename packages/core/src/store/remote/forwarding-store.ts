@@ -75,8 +75,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.invalidate(key, how, holdOff)
   }
 
-  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    return this.inner.invalidateTags(tags, how)
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire', deleteAfter?: number): Promise<TagsInvalidated> {
+    return this.inner.invalidateTags(tags, how, deleteAfter)
   }
 
   tagNumbers(tags: readonly string[], since?: number): Promise<TagNumbersRead | Away> {

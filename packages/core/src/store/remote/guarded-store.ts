@@ -146,8 +146,12 @@ class GuardedStore extends ForwardingStore<Store> {
     return this.#guards.ofKey(key).run(() => this.inner.invalidate(key, how, holdOff))
   }
 
-  override invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    return this.#guards.ofTags().run(() => this.inner.invalidateTags(tags, how))
+  override invalidateTags(
+    tags: readonly string[],
+    how: 'delete' | 'expire',
+    deleteAfter?: number,
+  ): Promise<TagsInvalidated> {
+    return this.#guards.ofTags().run(() => this.inner.invalidateTags(tags, how, deleteAfter))
   }
 
   override tagNumbers(tags: readonly string[], since?: number): Promise<TagNumbersRead | Away> {

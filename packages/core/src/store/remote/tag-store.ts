@@ -85,11 +85,16 @@ class TagStore extends ForwardingStore<CallbackStore> {
     return { ...answer, entry, invalidatedTags }
   }
 
-  override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+  override async invalidateTags(
+    tags: readonly string[],
+    how: 'delete' | 'expire',
+    deleteAfter?: number,
+  ): Promise<TagsInvalidated> {
     // Before the answer, which may never come: the next read asks for the numbers again.
     for (const tag of tags) this.#numbers.delete(tag)
-    const answer = await this.inner.invalidateTags(tags, how)
-    if (answer.kind === 'done') this.#note(tags, answer.tagSeq, how)
+    const answer = await this.inner.invalidateTags(tags, how, deleteAfter)
+    // The store tells the end of an expiry: until then what it expires is unusable here.
+    if (answer.kind === 'done') this.#note(tags, answer.tagSeq, deleteAfter === undefined ? how : 'delete')
     return answer
   }
 
@@ -158,11 +163,15 @@ class TagStore extends ForwardingStore<CallbackStore> {
           invalidated: tagSeq,
           expired: 0,
           expiredAt: 0,
+          goneAt: Infinity,
           knownAt: now,
           noticedAt: now,
           until: now + this.#limits.maxAge,
         })
-      else this.#keep(tag, { invalidated, expired: tagSeq, expiredAt: now, knownAt, noticedAt: now, until: now })
+      else {
+        const expired = { invalidated, expired: tagSeq, expiredAt: now, goneAt: Infinity }
+        this.#keep(tag, { ...expired, knownAt, noticedAt: now, until: now })
+      }
     }
   }
 
