@@ -11,7 +11,7 @@ export {
   type PersonalReadRule,
 } from './request/client-reads.ts'
 export type { ClientSignal, HandlerRun, RequestFacts, Sink } from './road/exchange.ts'
-export { type HandlerInput, shownFields } from './request/handler-input.ts'
+export { type HandlerInput, shownFields, TRUSTED_FIELDS } from './request/handler-input.ts'
 export { type GivenDirectives, givenDirectives } from './response/response-directives.ts'
 export { judgedByError } from './response/passed-errors.ts'
 export type { Judgement } from './response/storable.ts'

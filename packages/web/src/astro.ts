@@ -8,9 +8,13 @@ import {
   type RouteOptions,
   serve,
 } from '@cattlegrid/http'
+import { type AstroLifetime, asWord, coveredBy, DECLARED_BY, headersOf, pathTag } from './astro-declared.ts'
+import { isOfItsClient, showTo, WATCHED, withBody, withCookies } from './astro-page.ts'
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import { noSubrequests, withoutSubrequests } from './subrequests.ts'
+
+export type { AstroLifetime } from './astro-declared.ts'
 
 /** The options of pages: functions among them get the request, and the response. */
 export type AstroRouteOptions = Omit<
@@ -28,14 +32,8 @@ export interface AstroCacheOptions extends AstroRouteOptions {
   readonly paths?: Readonly<Record<string, AstroRouteOptions>> | undefined
 }
 
-/** What a page says to `Astro.cache.set`. Durations in seconds. */
-export interface AstroLifetime {
-  readonly maxAge?: number
-  readonly swr?: number
-  readonly tags?: string[]
-  readonly lastModified?: Date
-  readonly etag?: string
-}
+/** What Astro calls to get the provider. */
+export type AstroProviderFactory = (config?: object) => AstroCacheProvider
 
 /** What the cache needs of a `CacheProvider` of Astro 7. */
 export interface AstroCacheProvider {
@@ -47,16 +45,13 @@ export interface AstroCacheProvider {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** By these fields Astro tells a provider what a page has declared. It deletes them from each response. */
-const DECLARED = { targets: ['cdn-cache-control'], tagHeader: 'cache-tag' } as const
-
 const NO_REQUESTS = 'none: the cache cannot ask Astro for a page'
+
+/** Options of other hosts. Without types they would be taken, and do nothing. */
+const NO_OPTIONS = ['phase', 'onError', 'refreshHeaders', 'targets', 'tagHeader'] as const
 
 /** No client gets it. */
 const LEFT = 499
-
-/** Astro's own way to keep the cookies that a page has set. */
-const COOKIES = Symbol.for('astro.cookies')
 
 /**
  * Makes the cache provider of an Astro app: the default export of the module that `cache.provider` names. It
@@ -74,29 +69,22 @@ const COOKIES = Symbol.for('astro.cookies')
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have, and for a `ttl`
  * without `paths`.
  */
-export function astroCache(cache: Cache, options: AstroCacheOptions = {}): () => AstroCacheProvider {
+export function astroCache(cache: Cache, options: AstroCacheOptions = {}): AstroProviderFactory {
   const { paths = {}, ...shared } = options
   if (shared.ttl !== undefined && options.paths === undefined)
     throw new InvalidOptionError('astroCache: ttl', shared.ttl, 'a ttl of paths: { [path]: { ttl } }')
   const http = httpCache(cache)
   const compile = (own: AstroRouteOptions): Route<Request, Response> => {
-    // The URL of a page is Astro's own: it would show the host of the client.
-    if (own.key?.host !== undefined)
-      throw new InvalidOptionError(
-        'astroCache: key.host',
-        own.key.host,
-        'none: Astro checks hosts (security.allowedDomains)',
-      )
-    const options = withoutSubrequests('astroCache', own, NO_REQUESTS)
-    const route = compileRoute('astroCache', http, undefined, { ...options, ...DECLARED })
-    // Rules declare the lifetime of pages that know nothing of it.
-    return { ...route, personalReads: { ...route.personalReads, watchesFields: true } }
+    const given = withoutSubrequests('astroCache', checked(own), NO_REQUESTS)
+    const route = compileRoute('astroCache', http, undefined, { ...given, ...DECLARED_BY })
+    return { ...route, personalReads: { ...route.personalReads, ...WATCHED } }
   }
-  // A `ttl` for all would store the pages of a whole app, whatever they say themselves.
-  const others = compile({ ...shared, ttl: undefined })
-  const rules = Object.keys(paths)
-    .toSorted((one, other) => other.length - one.length)
-    .map((path) => ({ path, covers: coveredBy(path), route: compile({ ...shared, ...paths[path] }) }))
+  // A `ttl` for all would store the pages of a whole app, whatever they say themselves. And what a page sees of
+  // its client stays as it is without a cache, unless its options are given: reads of it count.
+  const others = compile({ scrub: false, ...shared, ttl: undefined })
+  const rules = Object.entries(paths)
+    .toSorted(([one], [other]) => other.length - one.length)
+    .map(([path, own]) => ({ path, covers: coveredBy(path), route: compile({ ...shared, ...own }) }))
   const declaration = nextDeclaration(http)
   const onRequest: AstroCacheProvider['onRequest'] = async ({ request }, next) => {
     const { signal, url } = request
@@ -108,9 +96,12 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): () =>
       before: {},
       written: NOTHING,
       run: async (shown, reads) => {
-        if (reads !== undefined) showTo(request, shown)
+        if (reads === undefined) return withCookies(await next())
+        showTo(request, shown)
         directivesOf(shown).keep({ tags: [pathTag(pathname)] })
-        return withCookies(await next())
+        const response = withCookies(await next())
+        if (isOfItsClient(response)) directivesOf(shown).noStore()
+        return response
       },
       passedError: () => undefined,
       answerError: async (error) => answerOf(error),
@@ -118,79 +109,39 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): () =>
     })
     serve(exchange, rule?.route ?? others)
     try {
-      return await exchange.result
+      return withBody(await exchange.result, request)
     } catch (error) {
       // Astro would log that a client has left as an error.
       if (signal.aborted) return new Response(null, { status: LEFT })
       throw error
     }
   }
-  return () => ({
-    name: 'cattlegrid',
-    setHeaders: headersOf,
-    onRequest,
-    invalidate: async ({ path, tags = [] }) => {
-      const names = [tags].flat().map(asWord)
-      await cache.invalidateTags(path === undefined ? names : [...names, pathTag(path)])
-    },
-  })
-}
-
-/** True for the paths that an entry of `paths` names. */
-function coveredBy(path: string): (pathname: string) => boolean {
-  if (!path.startsWith('/'))
-    throw new InvalidOptionError('astroCache: paths', path, "a path, as '/products' or '/products/*'")
-  if (!path.endsWith('/*')) return (pathname) => pathname === path
-  const folder = path.slice(0, -1)
-  return (pathname) => pathname.startsWith(folder)
-}
-
-/**
- * Astro renders the request that it has, and no other. So that gets the fields that the cache shows, and a
- * signal that aborts when nobody waits for the page any more. Copies of it have no other fields, either.
- */
-function showTo(request: Request, shown: Request): void {
-  const { headers } = request
-  const isHidden = (name: string): boolean => !Headers.prototype.has.call(shown.headers, name)
-  try {
-    for (const name of [...headers.keys()].filter(isHidden)) headers.delete(name)
-  } catch {
-    // The server has made fields that cannot be changed, and copies have them all.
-    directivesOf(shown).noStore()
+  return (config) => {
+    if (config !== undefined && Object.keys(config).length > 0)
+      throw new InvalidOptionError('cache.provider.config', config, 'none: give the options to astroCache')
+    return {
+      name: 'cattlegrid',
+      setHeaders: headersOf,
+      onRequest,
+      invalidate: async ({ path, tags = [] }) => {
+        const names = [tags].flat().map(asWord)
+        await cache.invalidateTags(path === undefined ? names : [...names, pathTag(path)])
+      },
+    }
   }
-  for (const name of ['headers', 'signal', 'clone'] as const)
-    Object.defineProperty(request, name, { configurable: true, value: shown[name] })
 }
 
-/** Astro adds the cookies that a page has set to the response that the page has returned. */
-function withCookies(response: Response): Response {
-  const cookies = Reflect.get(response, COOKIES) as { readonly headers: () => Iterable<string> } | undefined
-  const set = [...(cookies?.headers() ?? [])]
-  if (set.length === 0) return response
-  const changed = new Response(response.body, response)
-  for (const line of set) changed.headers.append('set-cookie', line)
-  return changed
-}
-
-/** As Astro's own. */
-function headersOf({ maxAge, swr, tags = [], lastModified, etag }: AstroLifetime): Headers {
-  const headers = new Headers()
-  const directives = Object.entries({ 'max-age': maxAge, 'stale-while-revalidate': swr })
-    .filter(([, seconds]) => seconds !== undefined)
-    .map(([name, seconds]) => `${name}=${seconds}`)
-  if (directives.length > 0) headers.set('cdn-cache-control', directives.join(', '))
-  if (tags.length > 0) headers.set('cache-tag', tags.map(asWord).join(', '))
-  if (lastModified !== undefined) headers.set('last-modified', lastModified.toUTCString())
-  if (etag !== undefined) headers.set('etag', etag)
-  return headers
-}
-
-/** The field of the tags separates them by blanks and commas. */
-function asWord(tag: string): string {
-  return tag.replaceAll(/[\s,%]/g, encodeURIComponent)
-}
-
-/** Of a long path its begin: a tag has 256 characters at most. */
-function pathTag(path: string): string {
-  return `astro-path:${path.split('?', 1)[0]}`.slice(0, 256)
+function checked(options: AstroRouteOptions): AstroRouteOptions {
+  const unknown = NO_OPTIONS.find((name) => Reflect.get(options, name) !== undefined)
+  if (unknown !== undefined)
+    throw new InvalidOptionError(
+      `astroCache: ${unknown}`,
+      Reflect.get(options, unknown),
+      'none: Astro has no use for it',
+    )
+  const host = options.key?.host
+  // The URL of a page is Astro's own: it would show the host of the client.
+  if (host !== undefined)
+    throw new InvalidOptionError('astroCache: key.host', host, 'none: Astro checks hosts (security.allowedDomains)')
+  return options
 }

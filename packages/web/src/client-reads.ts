@@ -20,6 +20,9 @@ export class FetchReads implements ClientReads {
    */
   readonly fields: readonly string[]
   readonly properties: readonly string[]
+  /** As in the rule. */
+  readonly listsCookie: boolean
+  readonly #site: Pick<URL, 'protocol' | 'host'>
   readonly #keyedCookies: readonly string[]
   /** The fields and properties that count here. */
   readonly #own: readonly string[]
@@ -32,15 +35,17 @@ export class FetchReads implements ClientReads {
   readonly #outer: FetchReads | undefined
 
   constructor(rule: PersonalReadRule, request: Request) {
-    const { allowed, keyedFields, keyedCookies, watchesFields } = rule
+    const { allowed, keyedFields, keyedCookies, watchesFields, moreFields = [], listsCookie = false } = rule
     const owned = ownedNames(rule, request)
     const counts = (name: string): boolean => ![...allowed, ...keyedFields, ...owned].includes(name)
     const outer = watched.get(request)
-    const fields = watchesFields ? PERSONAL_FIELDS.filter(counts) : []
+    const fields = [...(watchesFields ? PERSONAL_FIELDS : []), ...moreFields].filter(counts)
     this.fields = [...new Set([...fields, ...(outer?.fields ?? [])])]
     this.properties = PERSONAL_PROPERTIES.filter(counts)
     this.#own = [...fields, ...this.properties]
+    this.listsCookie = listsCookie
     this.#keyedCookies = keyedCookies
+    this.#site = new URL(request.url)
     this.#outer = outer
   }
 
@@ -130,7 +135,9 @@ export class FetchReads implements ClientReads {
 
   /** True if the handler may see this field and its key holds all of it. */
   isKeyed(name: string, value: string | undefined): boolean {
-    return name === 'cookie' && hasOnlyKeyedCookies(value, this.#keyedCookies)
+    if (name === 'cookie') return hasOnlyKeyedCookies(value, this.#keyedCookies)
+    const { protocol, host } = this.#site
+    return name === 'x-forwarded-proto' ? `${value}:` === protocol : name === 'x-forwarded-host' && value === host
   }
 }
 

@@ -25,7 +25,8 @@ export function watchedHeaders(
     define(watched, method, read)
   }
   const listed = (callee: Function): Headers => {
-    for (const name of personal) if (all.has(name)) note(name, callee)
+    const isTold = (name: string): boolean => all.has(name) || (name === 'cookie' && reads.listsCookie)
+    for (const name of personal) if (isTold(name)) note(name, callee)
     return all
   }
   for (const method of ['keys', 'values', 'entries', Symbol.iterator] as const) {

@@ -122,7 +122,7 @@ describe('a hit is what the app alone responds', () => {
     ['a page that declares its lifetime', '/declared'],
     ['an endpoint whose lifetime is that of a rule', '/rules/none'],
     ['an endpoint of paths', '/shop/hat'],
-    ['what is missing, by an endpoint without a body', '/shop/missing'],
+    ['what is missing, by an endpoint with a text', '/shop/missing-text'],
     ['a redirect', '/shop/moved'],
   ])('%s', async (_name, path) => {
     const miss = await get(path)
@@ -134,6 +134,34 @@ describe('a hit is what the app alone responds', () => {
     const { etag: _, ...fields } = hit.fields
     expect({ ...hit, fields, cache: '' }).toEqual(alone)
     expect({ ...miss, cache: '' }).toEqual(alone)
+  })
+
+  it.each([
+    ['what is missing, and has no body: Astro renders the page for that', '/shop/missing'],
+    ['a page that calls itself private, whatever the rules say', '/rules/private'],
+    ['the page that a rewrite of an anonymous request shows', '/rewrite'],
+    ['what a copied list of all fields says of an anonymous client', '/leaks/copied-headers'],
+    ['a page for which code reads a field that no key holds', '/leaks/forwarded'],
+  ])('but nothing is stored of %s', async (_name, path) => {
+    const all = [await get(path), await get(path), await get(path, {}, bare)]
+    expect(all.map(({ cache }) => cache.includes('; hit'))).toEqual([false, false, false])
+    expect(new Set(all.map(({ status, body, fields }) => `${status} ${body} ${fields['content-type']}`)).size).toBe(1)
+  })
+
+  it('but a page that declares nothing sees all fields of its client', async () => {
+    const { body } = await get('/silent-fields', { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'cdn.test' })
+    expect(JSON.parse(body)).toEqual(['https', 'cdn.test'])
+  })
+
+  it('and to a HEAD, of what is missing', async () => {
+    const port = portOf(servers[0])
+    const path = '/shop/missing-text'
+    await get(path)
+    const { headers } = await ask(port, path, { method: 'HEAD' })
+    expect([headers['cache-status'], headers['content-type']]).toEqual([
+      expect.stringContaining('; hit'),
+      'text/plain;charset=UTF-8',
+    ])
   })
 
   it('but a page that declares nothing is rendered for each', async () => {

@@ -53,6 +53,10 @@ export interface PersonalReadRule {
   readonly ownsCredentials: boolean
   /** True if reads of the fields `Cookie` and `Authorization` count. */
   readonly watchesFields: boolean
+  /** More fields whose reads count, in lower case. Default: none. */
+  readonly moreFields?: readonly string[] | undefined
+  /** True if a list of all fields tells that there is no `Cookie`, and so counts as a read. Default: false. */
+  readonly listsCookie?: boolean | undefined
   readonly application: Pick<ApplicationPackages, 'includes'>
 }
 

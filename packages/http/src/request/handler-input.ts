@@ -17,7 +17,7 @@ export function hasPreconditions({ headers }: { readonly headers: IncomingHttpHe
 }
 
 /** Unkeyed input that many handlers trust. */
-const UNKEYED = [
+const UNKEYED: readonly string[] = [
   'x-forwarded-server',
   'x-forwarded-scheme',
   'x-forwarded-prefix',
@@ -43,6 +43,9 @@ const UNKEYED = [
  * a colon.
  */
 const IN_KEY = ['host', ':authority', ':scheme', 'x-forwarded-host', 'x-forwarded-proto']
+
+/** Fields that many handlers trust, and that no key holds by itself. */
+export const TRUSTED_FIELDS: readonly string[] = [...UNKEYED, 'x-forwarded-host', 'x-forwarded-proto']
 
 /** The fields that a route hides from the handlers of its leaders. */
 export interface HiddenFields {

@@ -219,6 +219,17 @@ function describeEnd({ factory, describe, test }: StoreContract): void {
         assert.equal((await found(there, 'k')).expired, false)
       }))
 
+    test('does not end the entries of later loads when the tag is expired once more', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await fill(here, 'other', 0, { tags: ['t'] })
+        await expireUntil(there, SHORT, 't')
+        await commit(here, 'k', 1, { tags: ['t'], ttl: LONG, ...stale })
+        await advance(2 * SHORT)
+        await expire(there, 't')
+        const entry = await found(here, 'k')
+        assert.deepEqual([entry.expired, entry.staleWhileRevalidate], [true, LONG])
+      }))
+
     test('is forgotten where the tag is invalidated', () =>
       onStage(factory, async ({ here, there, advance }) => {
         await fill(here, 'other', 0, { tags: ['t'] })

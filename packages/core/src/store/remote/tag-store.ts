@@ -93,8 +93,7 @@ class TagStore extends ForwardingStore<CallbackStore> {
     // Before the answer, which may never come: the next read asks for the numbers again.
     for (const tag of tags) this.#numbers.delete(tag)
     const answer = await this.inner.invalidateTags(tags, how, deleteAfter)
-    // The store tells the end of an expiry: until then what it expires is unusable here.
-    if (answer.kind === 'done') this.#note(tags, answer.tagSeq, deleteAfter === undefined ? how : 'delete')
+    if (answer.kind === 'done') this.#note(tags, answer.tagSeq, how)
     return answer
   }
 

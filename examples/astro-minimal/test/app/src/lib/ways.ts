@@ -8,6 +8,8 @@ const WAYS: Readonly<Record<string, (context: APIContext) => unknown>> = {
   fields: ({ request }) => [...request.headers],
   'copied-request': ({ request }) => [...new Request(request).headers],
   'cloned-request': ({ request }) => request.clone().headers.get('cookie'),
+  'copied-headers': ({ request }) => new Headers(request.headers).get('cookie'),
+  forwarded: ({ request }) => request.headers.get('x-forwarded-proto'),
   authorization: ({ request }) => request.headers.get('authorization'),
   'user-field': ({ request }) => request.headers.get('x-user-id'),
   session: async ({ session }) => await session?.get('user'),

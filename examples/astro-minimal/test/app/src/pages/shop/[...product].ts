@@ -8,7 +8,7 @@ export const GET: APIRoute = async ({ request, url, params: { product = '' }, pr
   if (product.startsWith('slow')) await sleep(300)
   if (request.signal.aborted) console.log('aborted while others wait')
   if (product === 'broken' || (product === 'failing' && run > 1)) throw new Error('the source is down')
-  if (product === 'missing') return new Response(null, { status: 404 })
+  if (product.startsWith('missing')) return new Response(product === 'missing' ? null : 'none', { status: 404 })
   if (product === 'moved') return new Response(null, { status: 308, headers: { location: '/shop' } })
   if (product === 'fields') return Response.json(Object.fromEntries(request.headers))
   return new Response(`${url.search} run ${run} ${preferredLocale ?? ''}`, { headers: { 'x-run': 'own' } })
