@@ -37,7 +37,7 @@ function escape(character: string): string {
   return /\p{Surrogate}/u.test(character) ? '%EF%BF%BD' : encodeURIComponent(character)
 }
 
-/** The tag of all pages of a path, however its URL writes it. Of a long path its begin: a tag has a length. */
+/** The tag of all pages of a path, however its URL writes it. Of a long path, its begin. */
 export function pathTag(path: string): string {
   if (!path.startsWith('/')) throw new InvalidOptionError('invalidate: path', path, "a path, as '/products/7'")
   return `astro-path:${routed(path)}`.slice(0, LONGEST_TAG)

@@ -79,8 +79,8 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): Astro
     const route = compileRoute('astroCache', http, undefined, { ...given, ...DECLARED_BY })
     return { ...route, personalReads: { ...route.personalReads, ...WATCHED } }
   }
-  // A `ttl` for all would store the pages of a whole app, whatever they say themselves. And what a page sees of
-  // its client stays as it is without a cache, unless its options are given: reads of it count.
+  // A `ttl` for all would store the pages of a whole app, whatever they say themselves. And these pages see
+  // of their clients what they see without a cache: reads of it count.
   const others = compile({ scrub: false, ...shared, ttl: undefined })
   const rules = Object.entries(paths)
     .toSorted(([one], [other]) => other.length - one.length)

@@ -203,11 +203,9 @@ export interface Cache {
   /**
    * Makes every entry with one of the tags stale, within the stale windows that it was committed with; and
    * the entry of a load that began before, too. The calls of each key start one refresh, within
-   * `refreshBudget`. The cost does not depend on the number of entries. With `deleteAfter` they are unusable
-   * after that time, whatever their windows are; no later call prolongs it.
+   * `refreshBudget`. The cost does not depend on the number of entries.
    *
    * @example
-   * await cache.expireTags(['catalogue'])
    * await cache.expireTags(['prices'], { deleteAfter: '1m' })
    * @throws StoreAwayError when the store did not answer.
    */

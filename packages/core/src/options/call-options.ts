@@ -95,7 +95,10 @@ export interface InvalidateOptions {
 
 /** Options of `expireTags`. */
 export interface ExpireTagsOptions {
-  /** The time after which the expired entries are unusable. Default: they have the end of their windows. */
+  /**
+   * The time after which the expired entries are unusable, whatever their windows are; no later call prolongs
+   * it. Default: their windows end them.
+   */
   readonly deleteAfter?: Duration | undefined
 }
 

@@ -55,7 +55,7 @@ export interface PersonalReadRule {
   readonly watchesFields: boolean
   /** More fields whose reads count, in lower case. Default: none. */
   readonly moreFields?: readonly string[] | undefined
-  /** True if a list of all fields tells that there is no `Cookie`, and so counts as a read. Default: false. */
+  /** True if a list of all fields counts as a read of `Cookie`, also where there is none. Default: false. */
   readonly listsCookie?: boolean | undefined
   readonly application: Pick<ApplicationPackages, 'includes'>
 }

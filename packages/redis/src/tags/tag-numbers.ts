@@ -58,8 +58,8 @@ function numbersIn(
 }
 
 /**
- * Reads the server's clock, and returns the moment, on this process's clock, of a number: the server's time in
- * microseconds. That of a number which the server has given may be later than now, if its clock was set back since.
+ * Reads the server's clock, and returns the moment, on this process's clock, of a number: the server's time
+ * in microseconds. It may be later than now where the server's clock was set back.
  */
 async function readClock(link: Link, key: string, runtime: Runtime): Promise<(number: number) => number> {
   const sentAt = runtime.now()
