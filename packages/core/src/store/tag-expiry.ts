@@ -51,7 +51,7 @@ export function judgeTags(entry: Entry, numbers: readonly (TagNumber | undefined
   )
 }
 
-/** The entry by the result of `tagExpiry`: its stale windows end where the expiry does, and its version stays. */
+/** The entry by the result of `tagExpiry`: its windows end where the expiry does, and its version stays. */
 export function expireAt(entry: Entry, expiry: TagExpiry | undefined): Entry | undefined {
   if (expiry === undefined) return undefined
   if (expiry.expiredAt === Infinity) return entry
