@@ -18,12 +18,12 @@ const PATIENCE = 1000
  * The audit of a load for which a client's own handler is about to run; undefined: there is none. A handler
  * that revalidates may confirm a stored response, and then there is nothing to compare.
  */
-export function auditOfLoad<Req, Res>(
-  route: Route<Req, Res>,
-  exchange: Exchange<Req, Res>,
+export function auditOfLoad(
+  route: Route,
+  exchange: Exchange,
   { sampled = false }: Pick<RequestContext, 'sampled'>,
   task: LoadTask,
-  subrequests: SubrequestLoader<Req, Res>,
+  subrequests: SubrequestLoader,
 ): AuditedLoad | undefined {
   const { audit } = route
   if (audit === undefined || !task.load.leased || task.unkeyedUrl) return undefined

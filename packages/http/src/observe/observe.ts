@@ -21,16 +21,16 @@ import { outcomeOf } from './role.ts'
  * what the cache would have done. Where the response would have been stored, it stores a trace, so that the
  * next request counts as a hit.
  */
-export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext): void {
+export function observe(exchange: Exchange, route: Route, context: RequestContext): void {
   new Observer(exchange, route, context).begin().catch(() => exchange.destroy())
 }
 
-class Observer<Req, Res> implements Recording {
+class Observer implements Recording {
   /** Nothing is recorded: a write waits for its client. */
   readonly copying = false
   readonly done: Promise<void> = Promise.resolve()
-  readonly #exchange: Exchange<Req, Res>
-  readonly #route: Route<Req, Res>
+  readonly #exchange: Exchange
+  readonly #route: Route
   readonly #context: RequestContext
   readonly #start: { readonly now: number; readonly timeOfDay: number }
   readonly #lookup: ObservedLookup
@@ -45,7 +45,7 @@ class Observer<Req, Res> implements Recording {
   #size = 0
   #concluded = false
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
+  constructor(exchange: Exchange, route: Route, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context

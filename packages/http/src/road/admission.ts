@@ -59,10 +59,10 @@ export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
  * its path, which stays until the response is finished where the request has a key. Calls `directivesFrom`
  * only for a request that may use the cache.
  */
-export function keyedRequestOf<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  directivesFrom: (exchange: Exchange<Req, Res>, route: Route<Req, Res>) => RequestDirectives,
+export function keyedRequestOf(
+  exchange: Exchange,
+  route: Route,
+  directivesFrom: (exchange: Exchange, route: Route) => RequestDirectives,
 ): KeyedRequest | BypassReason {
   const candidate = candidateOf(exchange)
   const reason = bypassReasonOf(candidate, exchange, route)
@@ -77,16 +77,13 @@ export function keyedRequestOf<Req, Res>(
 }
 
 /** The request directives, where the route obeys this client. */
-export function honouredDirectives<Req, Res>(
-  { request, headers }: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-): RequestDirectives {
+export function honouredDirectives({ request, headers }: Exchange, route: Route): RequestDirectives {
   return route.obeysClient(request) ? requestDirectivesOf(headers) : NO_DIRECTIVES
 }
 
-export function requestContextOf<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export function requestContextOf(
+  exchange: Exchange,
+  route: Route,
   { candidate, directives, key, target, unkeyedCredentials }: KeyedRequest,
 ): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of
@@ -140,11 +137,7 @@ function candidateOf(exchange: Exchange): Candidate {
   }
 }
 
-function bypassReasonOf<Req, Res>(
-  candidate: Candidate,
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-): BypassReason | undefined {
+function bypassReasonOf(candidate: Candidate, exchange: Exchange, route: Route): BypassReason | undefined {
   const { request } = exchange
   if (!route.enabled(request)) return 'disabled'
   const ineligible = ineligibleReason(candidate, route.eligibility)
@@ -170,9 +163,9 @@ function toOriginForm(
 
 const UNCHANGED = (): void => undefined
 
-function withKey<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+function withKey(
+  exchange: Exchange,
+  route: Route,
   candidate: Candidate,
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {

@@ -50,11 +50,7 @@ export interface RecorderFacts extends StorageFacts, SubrequestFacts {
 }
 
 /** Makes the recorder of this exchange's handler. */
-export function recorderFor<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  facts: RecorderFacts,
-): Recorder {
+export function recorderFor(exchange: Exchange, route: Route, facts: RecorderFacts): Recorder {
   const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
   const reads = exchange.watchReads(route.personalReads)
@@ -121,9 +117,9 @@ interface HandlerStart {
  * Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what
  * it has read about its client.
  */
-export function judgeResponse<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export function judgeResponse(
+  exchange: Exchange,
+  route: Route,
   facts: StorageFacts,
   { began, reads }: HandlerStart,
   head: ResponseHead,
@@ -154,9 +150,9 @@ function forOneClient(judgement: Judgement, why: Ambiguity | 'unkeyed-url' | und
   return judgement.kind === 'fail' ? { kind: 'fail', share: false } : { kind: 'unshareable', why }
 }
 
-function judgeByRoute<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+function judgeByRoute(
+  exchange: Exchange,
+  route: Route,
   { storedBefore, unkeyedCredentials, urlTag }: StorageFacts,
   began: number,
   head: ResponseHead,

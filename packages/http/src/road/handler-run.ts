@@ -20,9 +20,9 @@ import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
  * before the handler runs: if anything throws earlier, the handler has not answered, and the caller
  * still can.
  */
-export function runHandler<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export function runHandler(
+  exchange: Exchange,
+  route: Route,
   context: RequestContext,
   task: LoadTask,
   onStart: (recorder: Recorder) => void,

@@ -12,11 +12,7 @@ import { isSelectedBy, variantKey } from '../response/vary.ts'
  * Returns a fresh response that this process holds. Awaits nothing, and allocates nothing that only a miss
  * needs: the speed of hits depends on it.
  */
-export function hitInProcess<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  key: string,
-): Answer | undefined {
+export function hitInProcess(exchange: Exchange, route: Route, key: string): Answer | undefined {
   try {
     const first = route.view.peek<Stored>(key)
     const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
@@ -32,9 +28,9 @@ export function hitInProcess<Req, Res>(
  * Returns a fresh response whose current age is at most `maxAge` ms. Reads the store if this process holds
  * none. Rejects if the read rejects.
  */
-export async function hitInStore<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export async function hitInStore(
+  exchange: Exchange,
+  route: Route,
   key: string,
   maxAge: number = Infinity,
 ): Promise<Answer | undefined> {
@@ -49,9 +45,9 @@ function variantKeyIn({ headers }: Exchange, key: string, { value }: ReadResult<
   return isVaryRecord(value) ? variantKey(key, value, headers) : undefined
 }
 
-function hitFrom<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+function hitFrom(
+  exchange: Exchange,
+  route: Route,
   key: string,
   found: ReadResult<Stored> | undefined,
   maxAge: number = Infinity,

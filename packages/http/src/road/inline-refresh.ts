@@ -7,9 +7,9 @@ import type { Route } from '../route/route.ts'
  * For a route that refreshes inline: waits until this request's handler starts, or the refresh ends without
  * it. One request at a time refreshes a key; the others do not wait.
  */
-export async function awaitInlineRefresh<Req, Res>(
+export async function awaitInlineRefresh(
   { inlineRefreshes }: Pick<Route, 'inlineRefreshes'>,
-  loader: ResponseLoader<Req, Res>,
+  loader: ResponseLoader,
   key: string,
   { status, refresh }: Lookup<unknown>,
 ): Promise<void> {

@@ -18,8 +18,8 @@ import type { VaryRecord } from '../response/vary.ts'
  * @param requestFields those that the handler saw.
  * @throws NoSharedResult where the response is selected by a field that the record does not name.
  */
-export async function keepAtKey<Req, Res>(
-  route: Route<Req, Res>,
+export async function keepAtKey(
+  route: Route,
   urlKey: string,
   load: Load<never>,
   result: StorableResult,

@@ -13,9 +13,9 @@ const GATEWAY_TIMEOUT: Answer = {
 }
 
 /** The answer to `only-if-cached`: a stored response, or a 504 (RFC 9111 section 5.2.1.7). */
-export async function answerOnlyIfCached<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export async function answerOnlyIfCached(
+  exchange: Exchange,
+  route: Route,
   { key, directives }: Pick<RequestContext, 'key' | 'directives'>,
 ): Promise<Answer> {
   // Where the cache cannot be read, nothing of it can be served.

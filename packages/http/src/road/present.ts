@@ -36,9 +36,9 @@ export function preconditionsOf({ headers }: Exchange, { range }: Pick<Route, 'r
  * Makes this client's response from a recorded one, with the fields that the route adds, joined with those of
  * outer layers.
  */
-export function presentResponse<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+export function presentResponse(
+  exchange: Exchange,
+  route: Route,
   response: RecordedResponse,
   { conditions, range }: ClientPreconditions,
   provenance: Provenance,
@@ -71,9 +71,9 @@ function continuedFields(
   return Object.fromEntries(entries.map(([name, value]) => [name, continued(toText(exchange.field(name)), value)]))
 }
 
-function addedFields<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
+function addedFields(
+  exchange: Exchange,
+  route: Route,
   { fields, appended }: RecordedResponse,
   provenance: Provenance,
 ): Record<string, string> {

@@ -31,11 +31,11 @@ export interface RequestResult {
 }
 
 /** The lookups of one request. Where the request leads, its loader brings the response. */
-export class RequestLookup<Req, Res> {
+export class RequestLookup {
   readonly #headers: RequestFacts['headers']
-  readonly #route: Route<Req, Res>
+  readonly #route: Route
   readonly #context: RequestContext
-  readonly #loader: ResponseLoader<Req, Res>
+  readonly #loader: ResponseLoader
   readonly #options: CallOptions<Loaded>
   /**
    * The greatest age that is taken, ms. A request that is chosen for an audit takes nothing that is stored.
@@ -46,9 +46,9 @@ export class RequestLookup<Req, Res> {
 
   constructor(
     { headers }: Pick<RequestFacts, 'headers'>,
-    route: Route<Req, Res>,
+    route: Route,
     context: RequestContext,
-    loader: ResponseLoader<Req, Res>,
+    loader: ResponseLoader,
     signal: CallerSignal,
   ) {
     this.#headers = headers

@@ -66,7 +66,7 @@ function lineOf({ cache, type, took, ...others }: HttpEvent): string {
 }
 
 /** Publishes the request when its response has ended, if anybody listens now. */
-export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
+export function reportRequest(exchange: Exchange, route: Route): void {
   if (!requests.hasSubscribers) return
   const { method, target, pattern } = exchange
   const { cache, runtime, eventUrl } = route

@@ -17,16 +17,16 @@ import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
 
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
-export class Responder<Req, Res> {
-  readonly #exchange: Exchange<Req, Res>
-  readonly #route: Route<Req, Res>
+export class Responder {
+  readonly #exchange: Exchange
+  readonly #route: Route
   readonly #context: RequestContext
   readonly #preconditions: ClientPreconditions
   readonly #disconnect: ClientSignal
-  readonly #loader: ResponseLoader<Req, Res>
-  readonly #lookup: RequestLookup<Req, Res>
+  readonly #loader: ResponseLoader
+  readonly #lookup: RequestLookup
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
+  constructor(exchange: Exchange, route: Route, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context

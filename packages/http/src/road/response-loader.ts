@@ -35,13 +35,13 @@ interface StorableLoad {
 }
 
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
-export class ResponseLoader<Req, Res> {
+export class ResponseLoader {
   /** The times of the request's own handler. */
   readonly times: HandlerTimes
-  readonly #exchange: Exchange<Req, Res>
-  readonly #route: Route<Req, Res>
+  readonly #exchange: Exchange
+  readonly #route: Route
   readonly #context: RequestContext
-  readonly #subrequests: SubrequestLoader<Req, Res>
+  readonly #subrequests: SubrequestLoader
   readonly #unkeyedUrl: boolean
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
@@ -52,7 +52,7 @@ export class ResponseLoader<Req, Res> {
   #timedOutBeforeKnown = false
   #unshareable: RequestContext['unshareable']
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
+  constructor(exchange: Exchange, route: Route, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context

@@ -100,7 +100,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
   if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route)
 }
 
-function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
+function trySendHit(exchange: Exchange, route: Route, key: string): boolean {
   return trySend(exchange, hitInProcess(exchange, route, key))
 }
 
@@ -124,11 +124,7 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
  * Runs and records the handler for a subrequest of this place; passes on a subrequest of another place. Its
  * key is made anew, because a response is stored only under the key of the request that its handler saw.
  */
-function recordSubrequest<Req, Res>(
-  marker: SubrequestMarker,
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-): void {
+function recordSubrequest(marker: SubrequestMarker, exchange: Exchange, route: Route): void {
   if (marker.place !== exchange.place || exchange.isAnswered) return exchange.pass()
   const request = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.

@@ -32,13 +32,13 @@ interface Sending {
  * Brings the loads of one request their response by subrequests: a refresh behind a stale response, or in the
  * place of a handler that cannot answer for the key.
  */
-export class SubrequestLoader<Req, Res> {
-  readonly #exchange: Exchange<Req, Res>
-  readonly #route: Route<Req, Res>
+export class SubrequestLoader {
+  readonly #exchange: Exchange
+  readonly #route: Route
   readonly #context: RequestContext
   readonly #sendSubrequest: SendSubrequest
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
+  constructor(exchange: Exchange, route: Route, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context

@@ -12,7 +12,7 @@ import { compileRoute, type Route } from '../../src/route/route.ts'
 const exchange = { place: '1 /page', pattern: '/page', target: '/page' } as Exchange
 const subrequests = {
   asAnotherClient: () => () => Promise.reject(new Error('not sent')),
-} as unknown as SubrequestLoader<unknown, unknown>
+} as unknown as SubrequestLoader
 const stale = {
   value: { status: 200, fields: { etag: '"1"' }, removed: [], body: Buffer.alloc(0), initialAge: 0 },
   age: 0,
