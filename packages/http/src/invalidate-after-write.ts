@@ -1,5 +1,6 @@
 import { type Cache, isCattlegridError } from '@cattlegrid/core'
 import { failureOf } from '@cattlegrid/core/extend'
+import { warn } from './warnings.ts'
 
 /**
  * The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is
@@ -27,7 +28,7 @@ export async function invalidateAfterWrite(
   try {
     tags = [...makeTags()]
   } catch (error) {
-    return warn(write, 'the function that names its tags has failed', error)
+    return warnOf(write, 'the function that names its tags has failed', error)
   }
   await invalidate(cache, write, tags, PAUSES)
 }
@@ -41,18 +42,19 @@ async function invalidate(
   try {
     await cache.invalidateTags(tags)
   } catch (error) {
-    if (!isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return warn(write, 'its tags cannot be invalidated', error)
-    if (pause === undefined) return warn(write, 'the store has stayed away', error)
+    if (!isCattlegridError(error, 'CATTLEGRID_STORE_AWAY'))
+      return warnOf(write, 'its tags cannot be invalidated', error)
+    if (pause === undefined) return warnOf(write, 'the store has stayed away', error)
     // Each try emits the event of its failure.
     cache.runtime.schedule(() => void invalidate(cache, write, tags, pauses), pause)
   }
 }
 
-function warn(write: string, what: string, error: unknown): void {
+function warnOf(write: string, what: string, error: unknown): void {
   const { name, code = '' } = failureOf(error)
-  process.emitWarning(
+  warn(
+    'CATTLEGRID_WRITE_NOT_INVALIDATED',
     `${write} is done, but ${what} (${`${name} ${code}`.trimEnd()}): what the cache holds of it stays to the end of its windows. ` +
       'Mend the tags, and invalidate them by cache.invalidateTags().',
-    { type: 'CattlegridWarning', code: 'CATTLEGRID_WRITE_NOT_INVALIDATED' },
   )
 }

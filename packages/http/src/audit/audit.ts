@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type { Cache } from '@cattlegrid/core'
 import type { Exchange } from '../road/exchange.ts'
 import { invalidateAfterWrite } from '../invalidate-after-write.ts'
-import { AuditWarnings } from './audit-warnings.ts'
 import { publishAudit } from './audit-event.ts'
-import type { Finding } from './finding.ts'
+import { differenceText, type Finding, notRunText } from './finding.ts'
+import { Warnings } from '../warnings.ts'
 
 /** Loads of a route that are audited in development, each time the process starts. */
 const FIRST_LOADS = 3
@@ -19,7 +19,7 @@ export interface AuditRule {
 
 /** What is known of one place of the app that caches: a route may be declared at several. */
 interface AuditedPlace {
-  readonly warnings: AuditWarnings
+  readonly warnings: Warnings
   firstLoads: number
   running: boolean
 }
@@ -73,9 +73,9 @@ export class Audit {
     this.#at(place).running = false
     if (finding === undefined) return
     publishAudit(this.#cache, pattern, finding)
-    if (finding.kind === 'not-run' && this.#rule.isDevelopment) warnings.giveNotRun(finding.why, target)
+    if (finding.kind === 'not-run') this.#giveNotRun(place, target, finding.why)
     if (finding.kind !== 'different') return
-    warnings.giveDifferent(finding.where, target, this.#rule.stops)
+    warnings.giveOnce('CATTLEGRID_AUDIT', differenceText, finding.where, target, this.#rule.stops)
     if (!this.#rule.stops || this.#stopped.has(place)) return
     this.#stopped.add(place)
     await invalidateAfterWrite(this.#cache, `The audit of ${pattern ?? 'a route'}`, () => [tagOf(place)])
@@ -95,14 +95,18 @@ export class Audit {
 
   /** The cache cannot audit a route in this mode. */
   noteObserved({ place, target }: AuditedExchange): void {
-    if (this.#rule.isDevelopment) this.#at(place).warnings.giveNotRun("its mode is 'observe'", target)
+    this.#giveNotRun(place, target, "its mode is 'observe'")
+  }
+
+  #giveNotRun(place: string, target: string, why: string): void {
+    if (this.#rule.isDevelopment) this.#at(place).warnings.giveOnce('CATTLEGRID_AUDIT_NOT_RUN', notRunText, why, target)
   }
 
   #at(place: string): AuditedPlace {
     let audited = this.#places.get(place)
     if (audited === undefined) {
       const firstLoads = this.#rule.isDevelopment ? FIRST_LOADS : 0
-      audited = { warnings: new AuditWarnings(), firstLoads, running: false }
+      audited = { warnings: new Warnings(), firstLoads, running: false }
       this.#places.set(place, audited)
     }
     return audited

@@ -1,4 +1,5 @@
 import { linesOf } from '../fields/header-fields.ts'
+import { pathOf } from '../warnings.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 
 /**
@@ -49,4 +50,20 @@ function kindOf(character: string): string {
   if (/[a-z]/i.test(character)) return 'a letter'
   if (/\s/.test(character)) return 'a blank'
   return /[!-~]/.test(character) ? 'a punctuation mark' : 'another byte'
+}
+
+/** The warning of a difference, `where` the responses differ. */
+export function differenceText(where: string, target: string, stops: boolean): string {
+  const then = stops
+    ? 'Its responses are not cached any more until the process starts again, and what is stored of it is purged.'
+    : 'Its responses are cached nevertheless (onMismatch).'
+  return (
+    `An audit ran the handler of ${pathOf(target)} for its client, and once more for a request that has only what the key holds. The two responses differ in ` +
+    `${where}: what one client gets would be wrong for another. ${then} Put what the response depends on into the key (key.cookies, key.headers, ` +
+    'key.extra), or do not cache the route. A nonce, a time or a random id differs, too: a page that has one must not be cached.'
+  )
+}
+
+export function notRunText(why: string, target: string): string {
+  return `The responses of ${pathOf(target)} cannot be audited: ${why}. Nothing shows whether they are the same for every client. audit: false says that no audit is wanted.`
 }

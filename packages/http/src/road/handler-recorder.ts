@@ -57,7 +57,7 @@ export function recorderFor(exchange: Exchange, route: Route, facts: RecorderFac
   return new Recorder({
     reads,
     outerBodies: route.outerBodies,
-    onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
+    onPersonalRead: (read) => route.warnings.givePersonalRead(read, exchange.target),
     strip,
     ignoreVary: route.ignoreVary,
     responseToRevalidate: facts.responseToRevalidate,
@@ -136,8 +136,8 @@ export function judgeResponse(
   const mixed = mixedField(head, route.strip)
   if ((personal === undefined && mixed === undefined) || judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return { kind: 'fail', share: false }
-  if (judgement.kind === 'store' && personal !== undefined) route.personalReadWarning.give(personal, exchange.target)
-  if (judgement.kind === 'store' && mixed !== undefined) route.outerValueWarning.give(mixed, exchange.target)
+  if (judgement.kind === 'store' && personal !== undefined) route.warnings.givePersonalRead(personal, exchange.target)
+  if (judgement.kind === 'store' && mixed !== undefined) route.warnings.giveOuterValue(mixed, exchange.target)
   return { kind: 'unshareable', why: personal === undefined ? 'outer-value' : 'personal' }
 }
 
@@ -176,9 +176,7 @@ function judgeByRoute(
     began,
   }
   const judgement = judge(head, policy, route.runtime.timeOfDay())
-  if (judgement.kind === 'unshareable' && judgement.why === 'no-freshness')
-    route.unusedTtlWarning.give(exchange.pattern)
-  route.neverStoredWarning.note(judgement, exchange.target)
+  route.warnings.noteJudgement(judgement, exchange.target, exchange.pattern)
   if (judgement.kind !== 'store') return judgement
   const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
   if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM

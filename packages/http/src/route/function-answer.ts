@@ -1,4 +1,5 @@
 import { failureOf, type OptionRule } from '@cattlegrid/core/extend'
+import { warn } from '../warnings.ts'
 
 /** What a function among the options may answer, and what that means where it answers anything else. */
 export interface AnswerRule<T> extends OptionRule<T> {
@@ -56,10 +57,7 @@ export class FunctionAnswer<T> {
     if (this.#told) return
     this.#told = true
     const { accepted, consequence } = this.#rule
-    process.emitWarning(`${this.#name} ${did}, so ${consequence}. It must return ${accepted}${when}.`, {
-      type: 'CattlegridWarning',
-      code: 'CATTLEGRID_OPTION_ANSWER',
-    })
+    warn('CATTLEGRID_OPTION_ANSWER', `${this.#name} ${did}, so ${consequence}. It must return ${accepted}${when}.`)
   }
 }
 

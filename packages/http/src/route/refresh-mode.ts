@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { warn } from '../warnings.ts'
 
 const rejections = channel('cattlegrid:refresh-rejected')
 
@@ -49,10 +50,7 @@ export class RefreshMode {
     const warning = this.#inline ? undefined : this.#warningAfter(rejection)
     if (warning === undefined) return
     this.#inline = true
-    process.emitWarning(`${warning} Requests of clients refresh the route from now on.`, {
-      type: 'CattlegridWarning',
-      code: 'CATTLEGRID_REFRESH_REJECTED',
-    })
+    warn('CATTLEGRID_REFRESH_REJECTED', `${warning} Requests of clients refresh the route from now on.`)
   }
 
   #warningAfter({ why, status, target }: RefreshRejection): string | undefined {

@@ -144,48 +144,21 @@ const routeRules = {
   onError: rule.function<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
 
+/** The options that are parsed to a number: of ms, or of bytes. */
+type NumberOption = 'staleWhileRevalidate' | 'staleIfError' | 'clientMaxAge' | 'maxBodyBytes' | 'maxCaptureBytes'
+
 /**
  * The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case;
  * functions unchanged.
  */
-export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unknown } & {
-  readonly mode?: 'serve' | 'observe' | undefined
-  readonly key?: Pick<KeyOptions, 'headers' | 'cookies' | 'host'> | undefined
-  readonly hosts?: readonly string[] | undefined
-  readonly cookies?: 'ignore' | 'bypass' | undefined
-  readonly authorization?: 'bypass' | 'key' | undefined
-  readonly unsafeShareAuthorized?: boolean | undefined
-  readonly unsafeStripSetCookie?: boolean | undefined
-  readonly unsafeVaryOn?: readonly string[] | undefined
-  readonly ignoreVary?: readonly string[] | undefined
-  readonly allowReads?: readonly string[] | undefined
-  readonly scrub?: boolean | undefined
-  readonly strip?: readonly string[] | undefined
-  readonly staleWhileRevalidate?: number | undefined
-  readonly staleIfError?: number | undefined
+export type ParsedRoute = Omit<RouteOptions, NumberOption | 'ttl' | 'negativeTtl'> & {
+  readonly [K in NumberOption]?: number | undefined
+} & {
+  readonly ttl?: number | 'origin' | ((...args: never[]) => unknown) | undefined
   readonly negativeTtl?: number | false | undefined
-  readonly targets?: readonly string[] | undefined
-  readonly tagHeader?: string | false | undefined
-  readonly maxBodyBytes?: number | undefined
-  readonly maxCaptureBytes?: number | undefined
-  readonly maxVariants?: number | undefined
-  readonly maxLoads?: number | undefined
-  readonly range?: boolean | undefined
-  readonly revalidate?: boolean | undefined
-  readonly clientMaxAge?: number | undefined
-  readonly phase?: 'preHandler' | 'onRequest' | undefined
-  readonly downstream?: 'age' | 'reset' | undefined
-  readonly refresh?: 'behind' | 'inline' | undefined
-  readonly refreshHeaders?: readonly string[] | undefined
-  readonly invalidateOnUnsafe?: boolean | undefined
-  readonly cacheStatusKey?: boolean | undefined
-  readonly serverTiming?: boolean | undefined
-  readonly xCache?: boolean | undefined
-  readonly eventUrl?: boolean | undefined
-  readonly audit?: AuditOptions | false | undefined
 }
 
 /** @throws InvalidOptionError for an unknown option or a value that is not accepted. */
 export function parseRouteOptions(owner: string, options: unknown): ParsedRoute {
-  return checkOptions(owner, options, routeRules)
+  return checkOptions(owner, options, routeRules) as ParsedRoute
 }

@@ -23,10 +23,7 @@ import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { ReportRule } from '../response/report-fields.ts'
 import type { StoragePolicy } from '../response/storable.ts'
-import { NeverStoredWarning } from './never-stored-warning.ts'
-import { OuterValueWarning } from './outer-value-warning.ts'
-import { PersonalReadWarning } from './personal-read-warning.ts'
-import { UnusedTtlWarning } from './unused-ttl-warning.ts'
+import { RouteWarnings } from './route-warnings.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. */
@@ -42,10 +39,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly keyRule: KeyRule
   readonly query: QueryRule
   readonly personalReads: PersonalReadRule
-  readonly personalReadWarning: PersonalReadWarning
-  readonly unusedTtlWarning: UnusedTtlWarning
-  readonly outerValueWarning: OuterValueWarning
-  readonly neverStoredWarning: NeverStoredWarning
+  readonly warnings: RouteWarnings
   readonly outerBodies: OuterBodies
   /** undefined: no response is audited. */
   readonly audit: Audit | undefined
@@ -125,7 +119,7 @@ export function compileRoute<Req, Res>(
     keyRule,
     query: queryOf(given.query),
     personalReads: personalReadsOf(given, key.extra, new ApplicationPackages(compileRoute)),
-    ...warningsOf(given, http),
+    warnings: new RouteWarnings(given.ttl, http.cache.windows.ttl),
     outerBodies: new OuterBodies(),
     audit: auditOf(given.audit, http),
     tagHeader: tagHeader === false ? undefined : tagHeader,
@@ -155,19 +149,6 @@ function auditOf(given: ParsedRoute['audit'], { cache }: HttpCache): Audit | und
   if (given === false || (given === undefined && !isDevelopment)) return undefined
   const { rate = 0.001, onMismatch = 'stop' } = given ?? { rate: 0 }
   return new Audit(cache, { rate, stops: onMismatch === 'stop', isDevelopment })
-}
-
-/** The warnings of a route, each of which is told once. */
-function warningsOf(
-  { ttl }: ParsedRoute,
-  { cache }: HttpCache,
-): Pick<Route, 'personalReadWarning' | 'unusedTtlWarning' | 'outerValueWarning' | 'neverStoredWarning'> {
-  return {
-    personalReadWarning: new PersonalReadWarning(),
-    unusedTtlWarning: new UnusedTtlWarning(ttl, cache.windows.ttl),
-    outerValueWarning: new OuterValueWarning(),
-    neverStoredWarning: new NeverStoredWarning(ttl === undefined || ttl === 'origin'),
-  }
 }
 
 function isAppMode({ ttl }: ParsedRoute): boolean {
