@@ -1,22 +1,16 @@
-import type { Cache, ReadResult } from '@cattlegrid/core'
+import type { ReadResult } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestContext } from '../road/admission.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
-import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
-import { type ObservedRun, type Role, roleOf } from './role.ts'
+import type { ObservedRun } from '../route/http-cache.ts'
+import { type Role, roleOf } from './role.ts'
 import type { LookupKeys } from '../road/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
 
-/** The runs under way, by the keys of their traces. */
-const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(
-  'observed-runs/1',
-  () => new Map<string, ObservedRun>(),
-)
-
-type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>
+type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants' | 'observedRuns'>
 
 /** A response that would have been stored. */
 export interface TracedResponse {
@@ -136,6 +130,6 @@ export class ObservedLookup {
   }
 
   get #running(): Map<string, ObservedRun> {
-    return runsOf(this.#route.cache)
+    return this.#route.observedRuns
   }
 }

@@ -4,16 +4,11 @@ import { satisfiesMaxAge } from '../response/age.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { RequestContext } from '../road/admission.ts'
 import type { Observation } from '../road/observation.ts'
+import type { ObservedRun } from '../route/http-cache.ts'
 import type { Judgement } from '../response/storable.ts'
 
 /** How the cache would have treated an observed request; `unknown` until the store was read. */
 export type Role = 'unknown' | 'hit' | 'stale' | 'unshareable' | 'follower' | 'leader'
-
-/** A running handler whose response other requests would have waited for. */
-export interface ObservedRun {
-  /** Why no other request would have got the response; undefined: they would have got it. */
-  refused: string | undefined
-}
 
 export function roleOf(
   found: ReadResult<Stored> | undefined,

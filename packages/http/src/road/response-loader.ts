@@ -6,7 +6,6 @@ import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { runHandler, seesKeyedUrl } from './handler-run.ts'
 import { HandlerTimes } from './handler-times.ts'
-import { declaredKeysOf } from './declared-keys.ts'
 import { keepAtKey } from './keep-at-key.ts'
 import { type Loaded, type LoadResult, resultOfHandler, type LoadTask } from './loaded-response.ts'
 import { isKnownShareable, type Miss } from './miss.ts'
@@ -16,9 +15,7 @@ import { SubrequestLoader } from './subrequest-loader.ts'
 import type { Recorder } from '../recorder/recorder.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { RequestContext } from './admission.ts'
-import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
-import { unstoredKeysOf } from './unstored-keys.ts'
 
 /** The request's own handler. At most one load runs it, and none after the request has its result. */
 type OwnHandler =
@@ -43,8 +40,7 @@ export class ResponseLoader {
   readonly #context: RequestContext
   readonly #subrequests: SubrequestLoader
   readonly #unkeyedUrl: boolean
-  readonly #releasedKeys: ReleasedKeys
-  /** `ReleasedKeys.latest` when the request came. */
+  /** The latest release of any key when the request came. */
   readonly #releaseAtStart: number
   #subrequestFailed = false
   #storable: StorableLoad | undefined
@@ -60,8 +56,7 @@ export class ResponseLoader {
     this.times = new HandlerTimes(route.runtime)
     this.#subrequests = new SubrequestLoader(exchange, route, context)
     this.#unkeyedUrl = !seesKeyedUrl(exchange, context)
-    this.#releasedKeys = releasedKeysOf(route.cache)
-    this.#releaseAtStart = this.#releasedKeys.latest
+    this.#releaseAtStart = route.notes.latestRelease
   }
 
   /** Records the request's own handler; undefined until that runs. */
@@ -147,7 +142,7 @@ export class ResponseLoader {
     }
     const { result, requestFields } = produced
     const why = result.kind === 'uncacheable' ? result.options.why : undefined
-    unstoredKeysOf(route.cache).note(key, why, route.runtime.now())
+    route.notes.noteResponse(key, why)
     if (result.kind === 'uncacheable') {
       this.#makeUncacheable(load, result.options)
       return result.value
@@ -162,7 +157,7 @@ export class ResponseLoader {
       loadId,
       record,
       forwarded: load.stale === undefined ? forwarded : 'stale',
-      collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#releaseAtStart),
+      collapseFailed: collapseFailed || this.#route.notes.isReleasedAfter(load.key, this.#releaseAtStart),
       times: this.times,
       unkeyedUrl: this.#unkeyedUrl,
     }
@@ -195,9 +190,8 @@ export class ResponseLoader {
    * the URL has shown that it can be stored, the request's own handler responds to its own client.
    */
   async #leadByKeyedUrl(task: LoadTask): Promise<LoadResult> {
-    const { cache } = this.#route
+    const { declared } = this.#route.notes
     const { key, unkeyedCredentials } = this.#context
-    const declared = declaredKeysOf(cache)
     const isShareable = isKnownShareable(this.#route, task.forwarded) || declared.get(key) !== undefined
     if (isShareable && !unkeyedCredentials) {
       const result = await this.#subrequests.loadUnlessFailed(task).catch(ignoreNoResult)
@@ -275,7 +269,7 @@ export class ResponseLoader {
 
   /** Call it before core releases those that joined. Only leased loads are noted. */
   #noteRelease({ key, leased }: Load<never>): void {
-    if (leased) this.#releasedKeys.note(key)
+    if (leased) this.#route.notes.noteRelease(key)
   }
 
   /** True if the own handler cannot fill the entry: it cannot lead, or saw another URL than the key's. */

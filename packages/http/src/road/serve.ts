@@ -12,7 +12,6 @@ import { bypass } from './bypass.ts'
 import { honouredDirectives, keyedRequestOf, requestContextOf, urlTagOf } from './admission.ts'
 import { forgetRequest, reportRequest } from './request-report.ts'
 import type { Route } from '../route/route.ts'
-import { unstoredKeysOf } from './unstored-keys.ts'
 import type { SubrequestMarker } from './subrequest.ts'
 import { Responder } from './responder.ts'
 
@@ -54,8 +53,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     exchange.replaceFields(withoutLoopMembers(exchange.headers))
     return bypass(exchange, route, 'loop')
   }
-  if (hasPreconditions(exchange) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
-    return bypass(exchange, route, 'unstored')
+  if (hasPreconditions(exchange) && route.notes.isUnstored(request.key)) return bypass(exchange, route, 'unstored')
   if (!exchange.hasReplaceableFields) return bypass(exchange, route, 'read-only')
   void new Responder(exchange, route, { ...requestContextOf(exchange, route, request), sampled }).respond()
 }

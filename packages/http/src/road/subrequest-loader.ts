@@ -5,7 +5,6 @@ import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from 
 import { isStoredBefore } from './miss.ts'
 import { copyUnreported } from '../request/watched-fields.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { normalHost } from '../fields/normal-host.ts'
 import { keyedHost } from '../request/request-key.ts'
 import { subrequestFields } from './subrequest-fields.ts'
@@ -64,8 +63,7 @@ export class SubrequestLoader {
    * @throws NoSharedResult also where such a subrequest for the key brought nothing recently: none is sent.
    */
   loadUnlessFailed(task: LoadTask): Promise<LoadResult> {
-    const { cache, runtime } = this.#route
-    return failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, () => this.load(task))
+    return this.#route.notes.sendUnlessFailed(task.load.key, () => this.load(task))
   }
 
   /**
