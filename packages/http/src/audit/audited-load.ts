@@ -14,78 +14,68 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 /** How long a load waits for its audit when its own handler has ended, ms. */
 const PATIENCE = 1000
 
+/** A load by the handler of a client. The handler runs for an anonymous request of the same key, too. */
+export interface AuditedLoad {
+  readonly audit: Audit
+  readonly at: AuditedExchange
+  readonly runtime: Route['runtime']
+  readonly task: LoadTask
+  readonly send: SendAnonymously
+}
+
 /**
  * The audit of a load for which a client's own handler is about to run; undefined: there is none. A handler
  * that revalidates may confirm a stored response, and then there is nothing to compare.
  */
 export function auditOfLoad(
-  route: Route,
-  exchange: Exchange,
-  { sampled = false }: Pick<RequestContext, 'sampled'>,
+  { exchange, route, sampled = false }: Pick<RequestContext, 'exchange' | 'route' | 'sampled'>,
   task: LoadTask,
   subrequests: SubrequestLoader,
 ): AuditedLoad | undefined {
-  const { audit } = route
+  const { audit, runtime } = route
   if (audit === undefined || !task.load.leased || task.unkeyedUrl) return undefined
   if (responseToRevalidateOf(task.load, route) !== undefined || !audit.takes(exchange, sampled)) return undefined
   const { place, pattern, target } = exchange
-  return new AuditedLoad(audit, { place, pattern, target }, route, task, subrequests.asAnotherClient(task))
+  return { audit, at: { place, pattern, target }, runtime, task, send: subrequests.asAnotherClient(task) }
 }
 
-/** A load by the handler of a client. The handler runs for an anonymous request of the same key, too. */
-export class AuditedLoad {
-  readonly #audit: Audit
-  readonly #exchange: AuditedExchange
-  readonly #runtime: Route['runtime']
-  readonly #task: LoadTask
-  readonly #send: SendAnonymously
+/**
+ * Call it when the client's own handler runs. Its response is not delayed; the result of its recording is,
+ * until it is compared.
+ */
+export async function compareAudited(
+  audited: AuditedLoad,
+  recording: Promise<RecordingResult>,
+): Promise<RecordingResult> {
+  const { audit, at } = audited
+  audit.begin(at)
+  const finding = await find(audited, recording).catch(() => undefined)
+  await audit.end(at, finding)
+  const own = await recording
+  return own.kind === 'store' && audit.isStopped(at.place) ? { kind: 'unshareable', why: 'audit' } : own
+}
 
-  constructor(
-    audit: Audit,
-    exchange: AuditedExchange,
-    { runtime }: Pick<Route, 'runtime'>,
-    task: LoadTask,
-    send: SendAnonymously,
-  ) {
-    this.#audit = audit
-    this.#exchange = exchange
-    this.#runtime = runtime
-    this.#task = task
-    this.#send = send
-  }
-
-  /**
-   * Call it when the client's own handler runs. Its response is not delayed; the result of its recording is,
-   * until it is compared.
-   */
-  async compare(recording: Promise<RecordingResult>): Promise<RecordingResult> {
-    this.#audit.begin(this.#exchange)
-    const finding = await this.#find(recording).catch(() => undefined)
-    await this.#audit.end(this.#exchange, finding)
-    const own = await recording
-    const isRefused = own.kind === 'store' && this.#audit.isStopped(this.#exchange.place)
-    return isRefused ? { kind: 'unshareable', why: 'audit' } : own
-  }
-
-  /** Undefined: the response of the client's own handler is not stored, whatever the other one is. */
-  async #find(recording: Promise<RecordingResult>): Promise<Finding | undefined> {
-    const { load, record } = this.#task
-    const stop = new AbortController()
-    onAbort(load, () => stop.abort())
-    const known = record?.vary ?? []
-    const anonymous = this.#send(known, stop.signal)
-    const own = await recording
-    if (own.kind !== 'store') stop.abort()
-    const giveUp = this.#runtime.schedule(() => stop.abort(), PATIENCE)
-    try {
-      let other = await anonymous
-      if (own.kind !== 'store') return undefined
-      // The first response of a URL tells by which fields it is selected.
-      if (own.vary.some((name) => !known.includes(name))) other = await this.#send(own.vary, stop.signal)
-      return findingOf(own.response, other)
-    } finally {
-      giveUp()
-    }
+/** Undefined: the response of the client's own handler is not stored, whatever the other one is. */
+async function find(
+  { runtime, task, send }: AuditedLoad,
+  recording: Promise<RecordingResult>,
+): Promise<Finding | undefined> {
+  const { load, record } = task
+  const stop = new AbortController()
+  onAbort(load, () => stop.abort())
+  const known = record?.vary ?? []
+  const anonymous = send(known, stop.signal)
+  const own = await recording
+  if (own.kind !== 'store') stop.abort()
+  const giveUp = runtime.schedule(() => stop.abort(), PATIENCE)
+  try {
+    let other = await anonymous
+    if (own.kind !== 'store') return undefined
+    // The first response of a URL tells by which fields it is selected.
+    if (own.vary.some((name) => !known.includes(name))) other = await send(own.vary, stop.signal)
+    return findingOf(own.response, other)
+  } finally {
+    giveUp()
   }
 }
 

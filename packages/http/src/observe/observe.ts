@@ -1,7 +1,6 @@
 import { initialAge } from '../response/age.ts'
 import { observedVerdict } from '../response/cache-status.ts'
 import { reportFields } from '../response/report-fields.ts'
-import type { Exchange } from '../road/exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../road/admission.ts'
 import { judgeResponse } from '../road/handler-recorder.ts'
@@ -11,7 +10,6 @@ import type { ClientReads } from '../request/client-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { Recording } from '../recorder/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import type { Route } from '../route/route.ts'
 import type { Judgement } from '../response/storable.ts'
 import { ObservedLookup, type TracedResponse } from './observed-lookup.ts'
 import { outcomeOf } from './role.ts'
@@ -21,16 +19,14 @@ import { outcomeOf } from './role.ts'
  * what the cache would have done. Where the response would have been stored, it stores a trace, so that the
  * next request counts as a hit.
  */
-export function observe(exchange: Exchange, route: Route, context: RequestContext): void {
-  new Observer(exchange, route, context).begin().catch(() => exchange.destroy())
+export function observe(context: RequestContext): void {
+  new Observer(context).begin().catch(() => context.exchange.destroy())
 }
 
 class Observer implements Recording {
   /** Nothing is recorded: a write waits for its client. */
   readonly copying = false
   readonly done: Promise<void> = Promise.resolve()
-  readonly #exchange: Exchange
-  readonly #route: Route
   readonly #context: RequestContext
   readonly #start: { readonly now: number; readonly timeOfDay: number }
   readonly #lookup: ObservedLookup
@@ -45,15 +41,14 @@ class Observer implements Recording {
   #size = 0
   #concluded = false
 
-  constructor(exchange: Exchange, route: Route, context: RequestContext) {
-    this.#exchange = exchange
-    this.#route = route
+  constructor(context: RequestContext) {
+    const { exchange, route } = context
     this.#context = context
     this.#start = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
     const { headers } = exchange
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
     this.#reads = exchange.watchReads(route.personalReads)
-    this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
+    this.#lookup = new ObservedLookup(context, (call) => this.outside(call))
     const onClose = (): void => {
       if (!this.#concluded) this.#lookup.close()
     }
@@ -65,8 +60,8 @@ class Observer implements Recording {
    * or away.
    */
   async begin(): Promise<void> {
-    if (!this.#route.cache.shared) await this.#lookup.done
-    this.#exchange.run(this)
+    if (!this.#context.route.cache.shared) await this.#lookup.done
+    this.#context.exchange.run(this)
   }
 
   withholds(): boolean {
@@ -82,8 +77,8 @@ class Observer implements Recording {
     const { role, run } = this.#lookup
     if (role === 'unknown') return {}
     const verdict = observedVerdict(outcomeOf(role, run, this.#judge(head), this.#context))
-    noteVerdict(this.#exchange, verdict)
-    return reportFields(this.#route, (name) => linesOf(head.fields, name), { verdict })
+    noteVerdict(this.#context.exchange, verdict)
+    return reportFields(this.#context.route, (name) => linesOf(head.fields, name), { verdict })
   }
 
   handedOver(): void {
@@ -118,7 +113,8 @@ class Observer implements Recording {
   end(): void {
     if (this.#judgement?.kind === 'store') {
       if (this.#reads.found !== undefined) this.#judgement = { kind: 'unshareable', why: 'personal' }
-      if (this.#size > this.#route.storage.maxBodyBytes) this.#judgement = { kind: 'unshareable', why: 'too-large' }
+      if (this.#size > this.#context.route.storage.maxBodyBytes)
+        this.#judgement = { kind: 'unshareable', why: 'too-large' }
     }
     void this.#conclude()
   }
@@ -137,21 +133,20 @@ class Observer implements Recording {
     const { urlTag, unkeyedCredentials } = this.#context
     const facts = { storedBefore: this.#lookup.storedBefore, unkeyedCredentials, urlTag }
     const run = { began: this.#start.timeOfDay, reads: this.#reads }
-    return judgeResponse(this.#exchange, this.#route, facts, run, this.#partial ? asWhole(head) : head)
+    return judgeResponse(this.#context.exchange, this.#context.route, facts, run, this.#partial ? asWhole(head) : head)
   }
 
   async #conclude(): Promise<void> {
     if (this.#concluded) return
     this.#concluded = true
     this.#reads.stop()
-    const { runtime } = this.#route
+    const { runtime } = this.#context.route
     const took = runtime.now() - this.#start.now
     await this.#lookup.done
     await this.#lookup.end(this.#traced())
-    const { method } = this.#exchange
-    const { target } = this.#context
+    const { target, exchange } = this.#context
     const outcome = outcomeOf(this.#lookup.role, this.#lookup.run, this.#judgement, this.#context)
-    publishObservation(() => ({ method, target, ...outcome, status: this.#head?.status, took }))
+    publishObservation(() => ({ method: exchange.method, target, ...outcome, status: this.#head?.status, took }))
   }
 
   /** The response, if it would have been stored. */
@@ -159,9 +154,9 @@ class Observer implements Recording {
     const head = this.#head
     if (head === undefined || this.#judgement?.kind !== 'store') return undefined
     return {
-      names: selectingNames(head, this.#route.ignoreVary),
+      names: selectingNames(head, this.#context.route.ignoreVary),
       lifetime: this.#judgement.lifetime,
-      initialAge: initialAge(head.fields, this.#route.runtime.timeOfDay(), this.#start.timeOfDay),
+      initialAge: initialAge(head.fields, this.#context.route.runtime.timeOfDay(), this.#start.timeOfDay),
     }
   }
 }

@@ -1,16 +1,12 @@
 import type { ReadResult } from '@cattlegrid/core'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestContext } from '../road/admission.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
-import type { Route } from '../route/route.ts'
 import type { ObservedRun } from '../route/http-cache.ts'
 import { type Role, roleOf } from './role.ts'
 import type { LookupKeys } from '../road/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
-
-type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants' | 'observedRuns'>
 
 /** A response that would have been stored. */
 export interface TracedResponse {
@@ -28,9 +24,7 @@ export interface TracedResponse {
 export class ObservedLookup {
   /** Resolves when the role is known. Never rejects. */
   readonly done: Promise<void>
-  readonly #route: ObservedRoute
   readonly #context: RequestContext
-  readonly #headers: IncomingHttpHeaders
   #trace: LookupKeys
   #found: ReadResult<Stored> | undefined
   #role: Role = 'unknown'
@@ -39,15 +33,8 @@ export class ObservedLookup {
   #closed = false
 
   /** `outside`: reads the request's fields, which is no read by its handler. */
-  constructor(
-    route: ObservedRoute,
-    context: RequestContext,
-    headers: IncomingHttpHeaders,
-    outside: (call: () => string) => string,
-  ) {
-    this.#route = route
+  constructor(context: RequestContext, outside: (call: () => string) => string) {
     this.#context = context
-    this.#headers = headers
     const base = traceKeyOf(context.key)
     this.#trace = { urlKey: base, record: undefined, key: base }
     this.done = this.#look(outside)
@@ -93,20 +80,20 @@ export class ObservedLookup {
 
   async #store({ names, lifetime, initialAge }: TracedResponse): Promise<void> {
     try {
-      await storeTrace(this.#route, this.#trace, this.#headers, names, lifetime, initialAge)
+      await storeTrace(this.#context.route, this.#trace, this.#context.exchange.headers, names, lifetime, initialAge)
     } catch {
       // The store is away or full: later observations miss a hit.
     }
   }
 
   async #look(outside: (call: () => string) => string): Promise<void> {
-    const { view } = this.#route
+    const { view } = this.#context.route
     const { urlKey } = this.#trace
     try {
       this.#found = view.peek<Stored>(urlKey) ?? (await view.read<Stored>(urlKey))
       const record = this.#found?.value
       if (record !== undefined && isVaryRecord(record)) {
-        const key = outside(() => variantKey(urlKey, record, this.#headers))
+        const key = outside(() => variantKey(urlKey, record, this.#context.exchange.headers))
         this.#trace = { urlKey, record, key }
         this.#found = view.peek<Stored>(key) ?? (await view.read<Stored>(key))
       }
@@ -130,6 +117,6 @@ export class ObservedLookup {
   }
 
   get #running(): Map<string, ObservedRun> {
-    return this.#route.observedRuns
+    return this.#context.route.observedRuns
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../request/eligible.ts'
 import type { Exchange } from './exchange.ts'
 import { withQuery } from '../request/query.ts'
-import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
+import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag as tagOfUrl } from '../request/request-key.ts'
 import type { Ambiguity } from '../request/single-fields.ts'
 import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
@@ -37,6 +37,8 @@ export interface KeyedRequest {
  * A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request.
  */
 export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
+  readonly exchange: Exchange
+  readonly route: Route
   /**
    * Why the response of this request's own handler goes to its own client only; undefined: others may get it.
    */
@@ -96,8 +98,9 @@ export function requestContextOf(
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
   const { hadAuthority = false } = candidate
-  const tagOfUrl = urlTagOf(candidate, route)
-  return { key, target, unkeyedCredentials, directives, unshareable, hadAuthority, keyedUrl, urlTag: tagOfUrl }
+  const urlTag = urlTagOf(candidate, route)
+  const keyed = { key, target, unkeyedCredentials, directives }
+  return { exchange, route, ...keyed, unshareable, hadAuthority, keyedUrl, urlTag }
 }
 
 /** Why the handler of this request may see another value of a keyed field or cookie than its key holds. */
@@ -120,7 +123,7 @@ export function urlTagOf(
   const { scheme, target } = requested
   const host = keyedHost(requested.host, keyRule)
   let tag: string | undefined
-  return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
+  return () => (tag ??= tagOfUrl({ scheme, host, target: withQuery(target, query) }))
 }
 
 function candidateOf(exchange: Exchange): Candidate {

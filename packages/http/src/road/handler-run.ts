@@ -12,7 +12,6 @@ import type { Recorder } from '../recorder/recorder.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { RequestContext } from './admission.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import type { Route } from '../route/route.ts'
 import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
 
 /**
@@ -21,18 +20,16 @@ import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
  * still can.
  */
 export function runHandler(
-  exchange: Exchange,
-  route: Route,
   context: RequestContext,
   task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
   const { load, forwarded, collapseFailed, times, unkeyedUrl, audited } = task
-  const { urlTag, unkeyedCredentials } = context
+  const { exchange, route, urlTag, unkeyedCredentials } = context
   const responseToRevalidate = unkeyedUrl ? undefined : responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.headers)
   // Before the recorder, which notices reads of the request.
-  prepareRequest(exchange, route, context, task, responseToRevalidate)
+  prepareRequest(context, task, responseToRevalidate)
   const recorder = recorderFor(exchange, route, {
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
@@ -60,10 +57,10 @@ export function runHandler(
  * parameters, and the handler can be shown it. What layers have made of another URL, such as a default for a
  * parameter that the client gives, may be anywhere: the response may depend on it.
  */
-export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl' | 'hadAuthority'>): boolean {
+export function seesKeyedUrl({ exchange, hadAuthority, keyedUrl }: RequestContext): boolean {
   const { target } = exchange
-  if (context.hadAuthority || !hasAllInKey(target, context.keyedUrl(target))) return false
-  return rewriteToKeyed(exchange, context) === undefined || exchange.canRewrite(context.keyedUrl)
+  if (hadAuthority || !hasAllInKey(target, keyedUrl(target))) return false
+  return isInKey(exchange, keyedUrl) || exchange.canRewrite(keyedUrl)
 }
 
 /**
@@ -71,26 +68,20 @@ export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, '
  * The URL stays where the response is not shared.
  */
 function prepareRequest(
-  exchange: Exchange,
-  { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,
-  context: RequestContext,
+  { exchange, route: { hidden, keyRule }, keyedUrl }: RequestContext,
   { loadId, record, unkeyedUrl }: Pick<LoadTask, 'loadId' | 'record' | 'unkeyedUrl'>,
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.headers, loadId) }
   const host = keyedHost(exchange.host, keyRule) || exchange.host
-  const path = context.keyedUrl(exchange.target)
-  const rewrite = unkeyedUrl ? undefined : rewriteToKeyed(exchange, context)
+  const path = keyedUrl(exchange.target)
+  const rewrite = unkeyedUrl || isInKey(exchange, keyedUrl) ? undefined : keyedUrl
   const keyed = [...keyRule.headers, ...(record?.vary ?? [])]
   exchange.show({ host, scheme: exchange.scheme, path, hidden, keyed, added, rewrite })
 }
 
-/** undefined: the URL is that of the key. */
-function rewriteToKeyed(
-  { target, routed = target }: Exchange,
-  { keyedUrl }: Pick<RequestContext, 'keyedUrl'>,
-): ((url: string) => string) | undefined {
-  const isInKey = keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
-  return isInKey ? undefined : keyedUrl
+/** True if the URL is that of the key, wherever the handler may read it. */
+function isInKey({ target, routed = target }: Exchange, keyedUrl: (url: string) => string): boolean {
+  return keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
 }

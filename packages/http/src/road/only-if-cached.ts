@@ -1,9 +1,7 @@
 import type { Answer } from '../response/answer.ts'
-import type { Exchange } from './exchange.ts'
 import { hitInStore } from './hit.ts'
 import type { RequestContext } from './admission.ts'
 import { noteError } from './request-report.ts'
-import type { Route } from '../route/route.ts'
 
 const GATEWAY_TIMEOUT: Answer = {
   status: 504,
@@ -13,11 +11,7 @@ const GATEWAY_TIMEOUT: Answer = {
 }
 
 /** The answer to `only-if-cached`: a stored response, or a 504 (RFC 9111 section 5.2.1.7). */
-export async function answerOnlyIfCached(
-  exchange: Exchange,
-  route: Route,
-  { key, directives }: Pick<RequestContext, 'key' | 'directives'>,
-): Promise<Answer> {
+export async function answerOnlyIfCached({ exchange, route, key, directives }: RequestContext): Promise<Answer> {
   // Where the cache cannot be read, nothing of it can be served.
   const hit = await hitInStore(exchange, route, key, directives.maxAge).catch(() => undefined)
   if (hit === undefined) noteError(exchange, 'only-if-cached')

@@ -1,5 +1,4 @@
 import type { CallOptions, CallerSignal, Lookup } from '@cattlegrid/core'
-import type { RequestFacts } from './exchange.ts'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
@@ -9,7 +8,6 @@ import type { Miss } from './miss.ts'
 import { isUsable, isVaryRecord, type RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './admission.ts'
 import type { ResponseLoader } from './response-loader.ts'
-import type { Route } from '../route/route.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 
 /** A request that still has no response after so many rounds runs its own handler. */
@@ -32,8 +30,6 @@ export interface RequestResult {
 
 /** The lookups of one request. Where the request leads, its loader brings the response. */
 export class RequestLookup {
-  readonly #headers: RequestFacts['headers']
-  readonly #route: Route
   readonly #context: RequestContext
   readonly #loader: ResponseLoader
   readonly #options: CallOptions<Loaded>
@@ -44,15 +40,7 @@ export class RequestLookup {
   #forwarded: Forwarded = 'uri-miss'
   #key: string
 
-  constructor(
-    { headers }: Pick<RequestFacts, 'headers'>,
-    route: Route,
-    context: RequestContext,
-    loader: ResponseLoader,
-    signal: CallerSignal,
-  ) {
-    this.#headers = headers
-    this.#route = route
+  constructor(context: RequestContext, loader: ResponseLoader, signal: CallerSignal) {
     this.#context = context
     this.#loader = loader
     this.#key = context.key
@@ -98,7 +86,7 @@ export class RequestLookup {
     this.#loader.selectBy(record.vary)
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
-    const key = variantKey(this.#context.key, record, this.#headers)
+    const key = variantKey(this.#context.key, record, this.#context.exchange.headers)
     const ofVariant = await this.#lookUpWithinMaxAge(key, miss)
     // The leader that wrote the record loaded this variant, too.
     const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
@@ -137,12 +125,12 @@ export class RequestLookup {
   }
 
   async #lookUp(key: string, miss: Miss, options: CallOptions<Loaded>): Promise<Lookup<Loaded>> {
-    const { view, refreshMode } = this.#route
+    const { view, refreshMode } = this.#context.route
     const loader = this.#loader
     this.#forwarded = miss.forwarded
     this.#key = key
     const takesAnyAge = this.#maxAge === undefined
-    const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
+    const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#context.route, key) : undefined
     if (stored !== undefined) return stored
     const ask = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>
       view.lookup<Loaded, never>(key, (load) => loader.load(load, miss), accepted)
@@ -152,7 +140,7 @@ export class RequestLookup {
     // replaces it.
     const lookup = mayServe(found) ? found : await ask({ ...options, ...NOTHING_STALE })
     if (!mayServe(lookup)) throw new NoSharedResult('the response must be revalidated before each use')
-    if (refreshMode.inline) await awaitInlineRefresh(this.#route, loader, key, lookup)
+    if (refreshMode.inline) await awaitInlineRefresh(this.#context.route, loader, key, lookup)
     return lookup
   }
 }

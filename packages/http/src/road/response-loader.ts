@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
 import { onAbort } from '@cattlegrid/core/extend'
-import { auditOfLoad } from '../audit/audited-load.ts'
+import { auditOfLoad, compareAudited } from '../audit/audited-load.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
-import type { Exchange } from './exchange.ts'
 import { runHandler, seesKeyedUrl } from './handler-run.ts'
 import { HandlerTimes } from './handler-times.ts'
 import { keepAtKey } from './keep-at-key.ts'
@@ -15,7 +14,6 @@ import { SubrequestLoader } from './subrequest-loader.ts'
 import type { Recorder } from '../recorder/recorder.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { RequestContext } from './admission.ts'
-import type { Route } from '../route/route.ts'
 
 /** The request's own handler. At most one load runs it, and none after the request has its result. */
 type OwnHandler =
@@ -35,8 +33,6 @@ interface StorableLoad {
 export class ResponseLoader {
   /** The times of the request's own handler. */
   readonly times: HandlerTimes
-  readonly #exchange: Exchange
-  readonly #route: Route
   readonly #context: RequestContext
   readonly #subrequests: SubrequestLoader
   readonly #unkeyedUrl: boolean
@@ -48,14 +44,13 @@ export class ResponseLoader {
   #timedOutBeforeKnown = false
   #unshareable: RequestContext['unshareable']
 
-  constructor(exchange: Exchange, route: Route, context: RequestContext) {
-    this.#exchange = exchange
-    this.#route = route
+  constructor(context: RequestContext) {
+    const { route } = context
     this.#context = context
     this.#unshareable = context.unshareable
     this.times = new HandlerTimes(route.runtime)
-    this.#subrequests = new SubrequestLoader(exchange, route, context)
-    this.#unkeyedUrl = !seesKeyedUrl(exchange, context)
+    this.#subrequests = new SubrequestLoader(context)
+    this.#unkeyedUrl = !seesKeyedUrl(context)
     this.#releaseAtStart = route.notes.latestRelease
   }
 
@@ -96,17 +91,17 @@ export class ResponseLoader {
 
   /** Fields that select the response. If the handler could see two values of one, it is not shared. */
   selectBy(names: readonly string[]): void {
-    this.#unshareable ??= this.#exchange.ambiguityIn(names)
+    this.#unshareable ??= this.#context.exchange.ambiguityIn(names)
   }
 
   /** An outer layer has answered: the request's own handler must not run. */
   get isAnswered(): boolean {
-    return this.#exchange.isAnswered
+    return this.#context.exchange.isAnswered
   }
 
   /** True if a lookup may refresh a stale response. In inline mode only where the own handler can fill it. */
   get canRefresh(): boolean {
-    return !(this.#route.refreshMode.inline && this.#handlerCannotFill)
+    return !(this.#context.route.refreshMode.inline && this.#handlerCannotFill)
   }
 
   /** Resolves once the request's own handler runs; for one wait at a time. */
@@ -124,8 +119,7 @@ export class ResponseLoader {
 
   /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
   async load(load: Load<never>, miss: Miss): Promise<Loaded> {
-    const route = this.#route
-    const { key } = this.#context
+    const { route, key } = this.#context
     const { record } = miss
     // An id of its own: the end of one load of the request must not end the loop detection of another.
     const loadId = route.runtime.token()
@@ -157,7 +151,7 @@ export class ResponseLoader {
       loadId,
       record,
       forwarded: load.stale === undefined ? forwarded : 'stale',
-      collapseFailed: collapseFailed || this.#route.notes.isReleasedAfter(load.key, this.#releaseAtStart),
+      collapseFailed: collapseFailed || this.#context.route.notes.isReleasedAfter(load.key, this.#releaseAtStart),
       times: this.times,
       unkeyedUrl: this.#unkeyedUrl,
     }
@@ -166,14 +160,14 @@ export class ResponseLoader {
   /** May throw synchronously: `load` awaits the result. */
   #produce(task: LoadTask): Promise<LoadResult> {
     const { load } = task
-    if (!isKnownShareable(this.#route, task.forwarded)) onAbort(load, (reason) => this.#onStop(load, reason))
+    if (!isKnownShareable(this.#context.route, task.forwarded)) onAbort(load, (reason) => this.#onStop(load, reason))
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'no-load'
     return isBehind ? this.#produceBehind(task) : this.#produceByRequest(task)
   }
 
   #produceBehind(task: LoadTask): Promise<LoadResult> {
-    if (!this.#route.refreshMode.inline) return this.#subrequests.load(task)
+    if (!this.#context.route.refreshMode.inline) return this.#subrequests.load(task)
     if (this.#handlerCannotFill) throw new NoSharedResult('the handler of the request cannot fill the entry')
     return this.#produceByRequest(task)
   }
@@ -190,9 +184,9 @@ export class ResponseLoader {
    * the URL has shown that it can be stored, the request's own handler responds to its own client.
    */
   async #leadByKeyedUrl(task: LoadTask): Promise<LoadResult> {
-    const { declared } = this.#route.notes
-    const { key, unkeyedCredentials } = this.#context
-    const isShareable = isKnownShareable(this.#route, task.forwarded) || declared.get(key) !== undefined
+    const { key, unkeyedCredentials, route } = this.#context
+    const { declared } = route.notes
+    const isShareable = isKnownShareable(route, task.forwarded) || declared.get(key) !== undefined
     if (isShareable && !unkeyedCredentials) {
       const result = await this.#subrequests.loadUnlessFailed(task).catch(ignoreNoResult)
       if (result !== undefined) return result
@@ -207,12 +201,12 @@ export class ResponseLoader {
   }
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
-    const audit = auditOfLoad(this.#route, this.#exchange, this.#context, task, this.#subrequests)
+    const audit = auditOfLoad(this.#context, task, this.#subrequests)
     const { recording, requestFields } = this.#recordHandler(audit === undefined ? task : { ...task, audited: true })
-    const recorded = await (audit?.compare(recording) ?? recording)
+    const recorded = await (audit === undefined ? recording : compareAudited(audit, recording))
     if (recorded.kind === 'mismatched')
       return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
-    const knownShareable = isKnownShareable(this.#route, task.forwarded)
+    const knownShareable = isKnownShareable(this.#context.route, task.forwarded)
     return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
   }
 
@@ -223,13 +217,13 @@ export class ResponseLoader {
   } {
     let requestFields: IncomingHttpHeaders = {}
     const noteStart = (recorder: Recorder): void => {
-      requestFields = copyUnreported(this.#exchange.headers)
+      requestFields = copyUnreported(this.#context.exchange.headers)
       const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
       this.#handler = { kind: 'started', recorder }
       onStart?.()
     }
     try {
-      const recording = runHandler(this.#exchange, this.#route, this.#context, task, noteStart)
+      const recording = runHandler(this.#context, task, noteStart)
       return { recording, requestFields }
     } catch (error) {
       if (this.recorder !== undefined) throw error
@@ -269,7 +263,7 @@ export class ResponseLoader {
 
   /** Call it before core releases those that joined. Only leased loads are noted. */
   #noteRelease({ key, leased }: Load<never>): void {
-    if (leased) this.#route.notes.noteRelease(key)
+    if (leased) this.#context.route.notes.noteRelease(key)
   }
 
   /** True if the own handler cannot fill the entry: it cannot lead, or saw another URL than the key's. */
@@ -280,7 +274,7 @@ export class ResponseLoader {
   /** True if it has started or no load may run it, its response is not shared, or it answers `HEAD`. */
   get #handlerCannotLead(): boolean {
     if (this.#unshareable !== undefined || this.#handler.kind !== 'not-started') return true
-    return this.#exchange.method === 'HEAD'
+    return this.#context.exchange.method === 'HEAD'
   }
 }
 

@@ -43,7 +43,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   }
   if (route.mode === 'observe') {
     route.audit?.noteObserved(exchange)
-    return observe(exchange, route, requestContextOf(exchange, route, request))
+    return observe(requestContextOf(exchange, route, request))
   }
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
   if (exchange.isAnswered) return exchange.pass()
@@ -55,7 +55,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   }
   if (hasPreconditions(exchange) && route.notes.isUnstored(request.key)) return bypass(exchange, route, 'unstored')
   if (!exchange.hasReplaceableFields) return bypass(exchange, route, 'read-only')
-  void new Responder(exchange, route, { ...requestContextOf(exchange, route, request), sampled }).respond()
+  void new Responder({ ...requestContextOf(exchange, route, request), sampled }).respond()
 }
 
 /**

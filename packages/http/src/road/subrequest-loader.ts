@@ -11,7 +11,6 @@ import { subrequestFields } from './subrequest-fields.ts'
 import type { RequestContext } from './admission.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import type { Route } from '../route/route.ts'
 import { responseToRevalidateOf } from './stale-response.ts'
 import type { SendSubrequest, SubrequestResponse, SubrequestResult } from './subrequest.ts'
 
@@ -32,16 +31,12 @@ interface Sending {
  * place of a handler that cannot answer for the key.
  */
 export class SubrequestLoader {
-  readonly #exchange: Exchange
-  readonly #route: Route
   readonly #context: RequestContext
   readonly #sendSubrequest: SendSubrequest
 
-  constructor(exchange: Exchange, route: Route, context: RequestContext) {
-    this.#exchange = exchange
-    this.#route = route
+  constructor(context: RequestContext) {
     this.#context = context
-    this.#sendSubrequest = exchange.subrequests()
+    this.#sendSubrequest = context.exchange.subrequests()
   }
 
   /**
@@ -52,7 +47,7 @@ export class SubrequestLoader {
    */
   async load(task: LoadTask): Promise<LoadResult> {
     const { load } = task
-    const { returned, requestFields } = await this.#send(task, responseToRevalidateOf(load, this.#route))
+    const { returned, requestFields } = await this.#send(task, responseToRevalidateOf(load, this.#context.route))
     if (returned.kind === 'mismatched') return await this.replaceMismatched(task)
     return { result: resultOfSubrequest(returned, load), requestFields }
   }
@@ -63,7 +58,7 @@ export class SubrequestLoader {
    * @throws NoSharedResult also where such a subrequest for the key brought nothing recently: none is sent.
    */
   loadUnlessFailed(task: LoadTask): Promise<LoadResult> {
-    return this.#route.notes.sendUnlessFailed(task.load.key, () => this.load(task))
+    return this.#context.route.notes.sendUnlessFailed(task.load.key, () => this.load(task))
   }
 
   /**
@@ -78,7 +73,7 @@ export class SubrequestLoader {
       const { returned, requestFields } = await this.#send(task, undefined)
       return { result: resultOfSubrequest(returned, load), requestFields }
     } catch (error) {
-      await this.#route.cache.delete(load.key).catch(() => undefined)
+      await this.#context.route.cache.delete(load.key).catch(() => undefined)
       throw error
     }
   }
@@ -101,7 +96,7 @@ export class SubrequestLoader {
     responseToRevalidate: RecordedResponse | undefined,
   ): Promise<{ readonly returned: SubrequestResult; readonly requestFields: IncomingHttpHeaders }> {
     const { load, unkeyedUrl } = task
-    const { refreshMode } = this.#route
+    const { refreshMode } = this.#context.route
     const { response, requestFields } = this.#dispatch(task, responseToRevalidate, {
       received: this.#received,
       anotherClient: false,
@@ -119,7 +114,7 @@ export class SubrequestLoader {
   }
 
   get #received(): ReceivedRequest {
-    const { scheme, host, headers } = this.#exchange
+    const { scheme, host, headers } = this.#context.exchange
     return { scheme, host, headers: copyUnreported(headers) }
   }
 
@@ -128,9 +123,7 @@ export class SubrequestLoader {
     responseToRevalidate: RecordedResponse | undefined,
     { received: { scheme, host, headers }, anotherClient, signal }: Sending,
   ): { readonly response: Promise<SubrequestResponse>; readonly requestFields: IncomingHttpHeaders } {
-    const route = this.#route
-    const exchange = this.#exchange
-    const { key, keyedUrl, target, unshareable } = this.#context
+    const { exchange, route, key, keyedUrl, target, unshareable } = this.#context
     const { place, routingFields } = exchange
     const requestFields = { ...routingFields, ...subrequestFields(headers, route, record) }
     const response = this.#sendSubrequest({

@@ -42,7 +42,7 @@ function isAudited(
   const about = { record: undefined, forwarded: 'uri-miss', collapseFailed: false, unkeyedUrl: false } as const
   const given = { leased: true, ...load } as Load<never>
   const whole = { ...about, load: given, loadId: '1', times: new HandlerTimes(route.runtime), ...task }
-  return auditOfLoad(route, exchange, { sampled }, whole, subrequests) !== undefined
+  return auditOfLoad({ exchange, route, sampled }, whole, subrequests) !== undefined
 }
 
 describe('a load is audited', () => {

@@ -3,7 +3,7 @@ import { type Cache, createCache, type Load } from '@cattlegrid/core'
 import { createManualRuntime, eventsDuring, type ManualRuntime, warningsDuring } from '@cattlegrid/testkit'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Audit } from '../../src/audit/audit.ts'
-import { AuditedLoad } from '../../src/audit/audited-load.ts'
+import { type AuditedLoad, compareAudited } from '../../src/audit/audited-load.ts'
 import type { RecordingResult } from '../../src/recorder/recording-result.ts'
 import { HandlerTimes } from '../../src/road/handler-times.ts'
 import type { SubrequestResponse } from '../../src/road/subrequest.ts'
@@ -54,14 +54,17 @@ function auditedBy(answer: (vary: readonly string[]) => Promise<SubrequestRespon
     signals.push(signal)
     return answer(vary)
   }
-  return { load: new AuditedLoad(audit, exchange, { runtime }, task, send), audit, sent, signals }
+  return { load: { audit, at: exchange, runtime, task, send }, audit, sent, signals }
 }
 
 /** The result of the load, what was found, and what was warned of. */
 async function play({ load }: Audited, own: RecordingResult): Promise<readonly [RecordingResult, unknown]> {
   let result: RecordingResult | undefined
   const events = await eventsDuring('cattlegrid:audit', async () => {
-    await warningsDuring('CATTLEGRID_AUDIT', async () => void (result = await load.compare(Promise.resolve(own))))
+    await warningsDuring(
+      'CATTLEGRID_AUDIT',
+      async () => void (result = await compareAudited(load, Promise.resolve(own))),
+    )
   })
   expect(events.length).toBeLessThan(2)
   const [event] = events as { readonly result?: string; readonly detail?: string }[]
@@ -172,7 +175,7 @@ test('a response that is not stored ends the other request, and is compared with
 test('the end of the load ends the other request', async () => {
   const own = page('a')
   const audited = auditedBy(() => new Promise(() => undefined))
-  void audited.load.compare(Promise.resolve(own))
+  void compareAudited(audited.load, Promise.resolve(own))
   stopLoad.abort()
   expect(audited.signals[0]?.aborted).toBe(true)
 })

@@ -3,7 +3,7 @@ import { type Cache, createCache } from '@cattlegrid/core'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { RequestContext } from '../../src/road/admission.ts'
 import { ObservedLookup } from '../../src/observe/observed-lookup.ts'
-import { compileRoute } from '../../src/route/route.ts'
+import { compileRoute, type Route } from '../../src/route/route.ts'
 import { httpCache } from '../../src/route/http-cache.ts'
 
 let cache: Cache
@@ -13,11 +13,15 @@ beforeEach(() => {
 afterEach(() => cache.close())
 
 const LIFETIME = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
-const context = { key: 'k', directives: {}, unshareable: undefined } as unknown as RequestContext
+
+function lookupOf(route: Route, headers: IncomingHttpHeaders = {}): ObservedLookup {
+  const context = { key: 'k', directives: {}, unshareable: undefined, exchange: { headers }, route }
+  return new ObservedLookup(context as unknown as RequestContext, (call) => call())
+}
 
 test('a client that leaves before the store has answered leaves no run behind', async () => {
   const route = compileRoute('test', httpCache(cache), undefined, { ttl: '1m' })
-  const look = (): ObservedLookup => new ObservedLookup(route, context, {}, (call) => call())
+  const look = (): ObservedLookup => lookupOf(route)
   const left = look()
   left.close()
   await left.done
@@ -28,7 +32,7 @@ test('a client that leaves before the store has answered leaves no run behind', 
 
 test('the end of a client that has left ends no run but its own', async () => {
   const route = compileRoute('test', httpCache(cache), undefined, { ttl: '1m' })
-  const look = (): ObservedLookup => new ObservedLookup(route, context, {}, (call) => call())
+  const look = (): ObservedLookup => lookupOf(route)
   const left = look()
   await left.done
   left.close()
@@ -44,7 +48,7 @@ describe('a trace of a response that varies', () => {
   /** The role of a request with these fields, whose response is selected by `names`. */
   const observed = async (maxVariants: number, headers: IncomingHttpHeaders, ...names: string[]): Promise<string> => {
     const route = compileRoute('test', httpCache(cache), undefined, { ttl: '1m', maxVariants })
-    const lookup = new ObservedLookup(route, context, headers, (call) => call())
+    const lookup = lookupOf(route, headers)
     await lookup.done
     await lookup.end({ names, lifetime: LIFETIME, initialAge: 0 })
     return lookup.role

@@ -9,7 +9,7 @@ import { TestExchange } from '../support/exchange.ts'
 
 const MISS = { record: undefined, forwarded: 'uri-miss', collapseFailed: false } as const
 
-const context: RequestContext = {
+const context: Omit<RequestContext, 'exchange' | 'route'> = {
   key: 'the key',
   target: '/a',
   unkeyedCredentials: false,
@@ -29,7 +29,7 @@ function loadOf(key: string): Load<never> {
 test('a further load of a request, which brings nothing, leaves the loop detection of the first one', async () => {
   const exchange = new TestExchange()
   const route = compileRoute('route', httpCache(createCache({ ttl: '1h' })), undefined, { ttl: '1h' })
-  const loader = new ResponseLoader(exchange, route, context)
+  const loader = new ResponseLoader({ exchange, route, ...context })
   const running = loader.load(loadOf('the key'), MISS)
   await expect(loader.load(loadOf('the key of a variant'), MISS)).rejects.toThrow('has led a load before')
   expect(isLoop(exchange.headers, 'the key')).toBe(true)
