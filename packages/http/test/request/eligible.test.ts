@@ -12,6 +12,7 @@ const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {})
   method: 'GET',
   originalMethod: undefined,
   target: '/a',
+  hadAuthority: false,
   scheme: 'http',
   host: 'shop.example',
   headers,
