@@ -90,10 +90,7 @@ export function recorderFor(exchange: Exchange, route: Route, facts: RecorderFac
   })
 }
 
-/**
- * Returns a function that hides the cache's conditions from outer layers: they would send a 304 to a client
- * that has sent none.
- */
+/** Returns what hides the cache's conditions from outer layers: they would answer them with a 304. */
 function validatorsHider(exchange: Exchange, stored: RecordedResponse): () => void {
   return () => {
     const names = Object.keys(validatorsOf(stored))
@@ -107,21 +104,12 @@ function expectedJudgement(head: ResponseHead, judgement: Judgement, leased: boo
   return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
-/** When a handler began to run, and what it has read about its client so far. */
-interface HandlerStart {
-  readonly began: number
-  readonly reads: ClientReads
-}
-
-/**
- * Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what
- * it has read about its client.
- */
+/** Applies the rules of storing, with what the handler said, and what it has read about its client. */
 export function judgeResponse(
   exchange: Exchange,
   route: Route,
   facts: StorageFacts,
-  { began, reads }: HandlerStart,
+  { began, reads }: { readonly began: number; readonly reads: ClientReads },
   head: ResponseHead,
 ): Judgement {
   // A read by the route's functions is no part of the response.
