@@ -2,15 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The addresses of a client's connection. */
-export interface PeerAddress {
-  readonly remoteAddress?: string | undefined
-  readonly remotePort?: number | undefined
-  readonly remoteFamily?: string | undefined
-  readonly localAddress?: string | undefined
-  readonly localPort?: number | undefined
-  readonly localFamily?: string | undefined
-}
+const ADDRESSES = ['remoteAddress', 'remotePort', 'remoteFamily', 'localAddress', 'localPort', 'localFamily'] as const
 
 /**
  * What a TLS socket shows of its connection and peer. Its methods stay bound to it: after the close they
@@ -42,14 +34,18 @@ export interface ClientConnection {
   /** The server that received the request; undefined: none did, as for a request that is injected. */
   readonly server: EventEmitter | undefined
   readonly isHttp2: boolean
-  readonly peer: PeerAddress
+  /** Its addresses. */
+  readonly peer: Facts<(typeof ADDRESSES)[number]>
   /** Empty for a connection without TLS. */
-  readonly tls: Readonly<Record<string, unknown>>
+  readonly tls: Facts<string>
 }
 
-interface ReceivingSocket extends PeerAddress {
+type Facts<Name extends string> = Readonly<Partial<Record<Name, unknown>>>
+
+interface ReceivingSocket {
   readonly server?: EventEmitter | undefined
   readonly encrypted?: boolean | undefined
+  readonly remoteAddress?: string | undefined
 }
 
 interface ReceivedRequest {
@@ -63,11 +59,10 @@ interface ReceivedRequest {
 export function connectionOf(req: ReceivedRequest): ClientConnection {
   const { httpVersionMajor, socket } = req
   const isHttp2 = httpVersionMajor === 2
-  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket ?? {}
   // The socket of a session may name another server, which has accepted the connection for this one.
   const server = (isHttp2 ? req.stream?.session?.server : undefined) ?? socket?.server
-  const peer = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily }
-  return { server, isHttp2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
+  const tls = socket?.encrypted === true ? { encrypted: true, ...factsOf(socket, TLS_FACTS) } : {}
+  return { server, isHttp2, peer: factsOf(socket ?? {}, ADDRESSES), tls }
 }
 
 /**
@@ -85,9 +80,9 @@ export function anotherClient(connection: ClientConnection): ClientConnection {
   }
 }
 
-function tlsOf(socket: object): Record<string, unknown> {
-  const facts: Record<string, unknown> = { encrypted: true }
-  for (const name of TLS_FACTS) {
+function factsOf<Name extends string>(socket: object, names: readonly Name[]): Facts<Name> {
+  const facts: Partial<Record<Name, unknown>> = {}
+  for (const name of names) {
     const value: unknown = Reflect.get(socket, name)
     if (value !== undefined) facts[name] = typeof value === 'function' ? (value.bind(socket) as unknown) : value
   }

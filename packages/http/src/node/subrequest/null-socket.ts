@@ -13,27 +13,17 @@ export class NullSocket extends Duplex {
   readonly pending: boolean = false
   readonly bytesRead: number = 0
   readonly bytesWritten: number = 0
-  readonly remoteAddress: string | undefined
-  readonly remotePort: number | undefined
-  readonly remoteFamily: string | undefined
-  readonly localAddress: string | undefined
-  readonly localPort: number | undefined
-  readonly localFamily: string | undefined
   readonly encrypted: boolean
+  readonly #peer: ClientConnection['peer']
 
   /** `encrypted`: also where a proxy has decrypted the client's connection. */
   constructor({ server, peer, tls }: ClientConnection, encrypted: boolean) {
     // Discarded text need not be encoded first.
     super({ decodeStrings: false })
     this.server = server
-    this.remoteAddress = peer.remoteAddress
-    this.remotePort = peer.remotePort
-    this.remoteFamily = peer.remoteFamily
-    this.localAddress = peer.localAddress
-    this.localPort = peer.localPort
-    this.localFamily = peer.localFamily
+    this.#peer = peer
     this.encrypted = encrypted
-    Object.assign(this, tls)
+    Object.assign(this, peer, tls)
     // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end
     // the process.
     this.on('error', () => undefined)
@@ -87,7 +77,7 @@ export class NullSocket extends Duplex {
   }
 
   address(): object {
-    const { localAddress: address, localFamily: family, localPort: port } = this
+    const { localAddress: address, localFamily: family, localPort: port } = this.#peer
     return address === undefined ? {} : { address, family, port }
   }
 }
