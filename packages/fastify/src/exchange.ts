@@ -11,9 +11,9 @@ import {
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AnswerPayload, payloadOf } from './answer-payload.ts'
+import type { AppFacts } from './app-facts.ts'
 import { type OnSendDone, type PayloadReceiver, receiverOf, setReceiver } from './first-on-send.ts'
 import { ReplyCapture } from './reply-capture.ts'
-import type { RoutePlace } from './route-place.ts'
 import { rewriteUrl } from './url-rewrite.ts'
 import { newDeferred, type Deferred } from './deferred.ts'
 
@@ -21,6 +21,13 @@ import { newDeferred, type Deferred } from './deferred.ts'
 interface HeadBefore {
   readonly status: number
   readonly fields: readonly (readonly [name: string, FieldValue | undefined])[]
+}
+
+/** Distinguishes routes of one URL. */
+export interface RoutePlace {
+  readonly name: string
+  /** Request fields without which Fastify would choose another route, such as one of another version. */
+  readonly routingFields: Readonly<Record<string, string>> | undefined
 }
 
 /** Runs the handler of one request, or the error handling in its place. */
@@ -38,10 +45,8 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   readonly response: FastifyReply
   readonly place: string
   readonly outer: PayloadReceiver | undefined
-  readonly #folded: string | undefined
-  readonly #routingFields: Readonly<Record<string, string>> | undefined
-  readonly #hasOnSend: RoutePlace['hasOnSend']
-  readonly #hasSerializer: RoutePlace['hasSerializer']
+  override readonly routingFields: RoutePlace['routingFields']
+  readonly #app: AppFacts
   readonly #handler: HandlerCalls
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
@@ -55,7 +60,8 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { name, routingFields, folded, hasOnSend, hasSerializer }: RoutePlace,
+    { name, routingFields }: RoutePlace,
+    app: AppFacts,
     handler: HandlerCalls,
   ) {
     super()
@@ -64,10 +70,8 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
     this.outer = receiverOf(reply)
     // As in Node's exchange: an inner place has separate entries.
     this.place = this.outer === undefined ? name : `@${depthOf(this.outer)} ${name}`
-    this.#routingFields = routingFields
-    this.#folded = folded
-    this.#hasOnSend = hasOnSend
-    this.#hasSerializer = hasSerializer
+    this.routingFields = routingFields
+    this.#app = app
     this.#handler = handler
   }
 
@@ -105,25 +109,21 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   }
 
   override get matched(): MatchedRoute | undefined {
-    if (this.#folded === undefined) return undefined
-    return { pattern: this.#folded, base: '' }
-  }
-
-  override get routingFields(): Readonly<Record<string, string>> | undefined {
-    return this.#routingFields
+    const { pattern } = this
+    return this.#app.foldsPaths && pattern !== undefined ? { pattern, base: '' } : undefined
   }
 
   override get ownSerializer(): boolean {
-    return this.#hasSerializer(this.response)
+    return this.#app.hasSerializer(this.response)
   }
 
   override get replacesBodies(): boolean {
-    return this.#hasOnSend(this.request)
+    return this.#app.hasOnSend(this.request)
   }
 
   field(name: string): FieldValue | undefined {
     // What a handler has set since is not that of the layers outside.
-    return this.#capture === undefined ? this.response.getHeader(name) : this.#capture.payloadCapture.before[name]
+    return this.#capture === undefined ? this.response.getHeader(name) : this.#capture.before[name]
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
@@ -143,8 +143,8 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   }
 
   run(recording: Recording): void {
-    this.#capture = new ReplyCapture(this.response, recording, this.#hasOnSend(this.request))
-    this.#capture.payloadCapture.run(() => this.#runHandler())
+    this.#capture = new ReplyCapture(this.response, recording, this.replacesBodies)
+    this.#capture.run(() => this.#runHandler())
   }
 
   send(answer: Answer): void {
@@ -158,7 +158,7 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   }
 
   fail(error: PassedError): void {
-    if (this.#capture?.payloadCapture.isWithLaterHooks === true) return
+    if (this.#capture?.isWithLaterHooks === true) return
     const { headers, statusCode } = error
     const done = this.#replaceHandler(Object.keys(headers))
     try {
@@ -196,7 +196,7 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
       if (name !== 'content-length') reply.header(name, answer.fields[name])
     reply.headers(answer.extraFields ?? {})
     if (answer.body !== undefined && answer.fields['content-length'] === undefined) this.#removeFraming()
-    const payload = payloadOf(answer, this.request, this.#hasOnSend)
+    const payload = payloadOf(answer, this.method === 'HEAD', this.replacesBodies)
     if (done !== undefined) done(null, payload ?? null)
     else {
       this.#answer = answer
@@ -258,9 +258,9 @@ export class FastifyExchange extends NodeExchange<FastifyRequest, FastifyReply> 
   }
 
   #onReturn(value: unknown): void {
-    if (value === undefined) this.#capture?.payloadCapture.returnedNothing()
+    if (value === undefined) this.#capture?.returnedNothing()
     // While asynchronous hooks run, Fastify takes what is returned for a second payload: it never sends it.
-    const hasSent = value !== this.response && this.#capture?.payloadCapture.hasPayload === true
+    const hasSent = value !== this.response && this.#capture?.hasPayload === true
     if (this.#replaced || hasSent) this.#capture?.discard(value)
     else this.#ownDeferred.resolve(value)
   }

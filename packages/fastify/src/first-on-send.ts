@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { UnsupportedFastifyError } from './errors.ts'
-import { internalOf, symbolOf } from './internals.ts'
+import { internalOf } from './internals.ts'
 
 /** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
 export type OnSendDone = (error: Error | null, payload?: unknown) => void
@@ -54,21 +54,6 @@ export function receiverOf(reply: FastifyReply): PayloadReceiver | undefined {
 /** From now on, the payloads of the reply go to this receiver and to those around it. */
 export function setReceiver(reply: FastifyReply, receiver: PayloadReceiver | undefined): void {
   ;(reply as Receiving)[RECEIVER] = receiver
-}
-
-/** A request, with its route under a symbol of Fastify. */
-type Routed = FastifyRequest & Readonly<Record<symbol, { readonly onSend?: readonly unknown[] | null } | undefined>>
-
-/**
- * Returns a function that is true if an `onSend` hook of others gets the payloads of a request's route; also
- * where Fastify does not show it.
- */
-export function otherOnSendOf(): (request: FastifyRequest) => boolean {
-  let context: symbol | undefined
-  return (request) => {
-    context ??= symbolOf(request, 'fastify.context')
-    return context === undefined || (request as Routed)[context]?.onSend?.length !== 1
-  }
 }
 
 function receive(receiver: PayloadReceiver | undefined, payload: unknown, done: OnSendDone): void {

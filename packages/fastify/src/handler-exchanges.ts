@@ -1,15 +1,11 @@
-import { directivesOf, type NodeExchange, notePassedError } from '@cattlegrid/http'
+import { directivesOf, notePassedError } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { FastifyExchange, type HandlerCalls } from './exchange.ts'
-import { serializerOf } from './internals.ts'
-import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
-import { foldsPaths, type RoutePlace } from './route-place.ts'
+import { AppFacts } from './app-facts.ts'
+import { FastifyExchange, type HandlerCalls, type RoutePlace } from './exchange.ts'
+import { receivePayloadsFirst, setReceiver } from './first-on-send.ts'
 
-/**
- * Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app
- * has done so.
- */
-export function decorateReplies(app: FastifyInstance): void {
+/** Gives the handlers of cached routes their `ResponseDirectives`, unless another cache of the app has. */
+function decorateReplies(app: FastifyInstance): void {
   if (app.hasReplyDecorator('cattlegrid')) return
   app.addHook('onError', (request, _reply, error, done) => {
     notePassedError(request.raw, error)
@@ -23,28 +19,21 @@ export function decorateReplies(app: FastifyInstance): void {
 }
 
 /**
- * The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run
- * there. Made before the app is ready.
+ * The exchanges of an app: of its routes, or of a framework that caches inside Fastify's handlers, such as
+ * NestJS, where guards run there. Made before the app is ready.
  */
 export class HandlerExchanges {
-  readonly #foldsPaths: boolean
-  readonly #facts = { hasOnSend: otherOnSendOf(), hasSerializer: serializerOf() }
+  readonly #facts: AppFacts
 
   constructor(app: FastifyInstance) {
     receivePayloadsFirst(app)
-    this.#foldsPaths = foldsPaths(app)
+    this.#facts = new AppFacts(app)
     decorateReplies(app)
   }
 
   /** Makes the exchange of a request whose Fastify handler runs. `place`: see `NodeExchange.place`. */
-  open(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    place: Pick<RoutePlace, 'name' | 'routingFields'>,
-    handler: HandlerCalls,
-  ): NodeExchange<FastifyRequest, FastifyReply> {
-    const folded = this.#foldsPaths ? request.routeOptions.url : undefined
-    const exchange = new FastifyExchange(request, reply, { ...place, folded, ...this.#facts }, handler)
+  open(request: FastifyRequest, reply: FastifyReply, place: RoutePlace, handler: HandlerCalls): FastifyExchange {
+    const exchange = new FastifyExchange(request, reply, place, this.#facts, handler)
     setReceiver(reply, exchange)
     return exchange
   }

@@ -3,7 +3,6 @@ import { InvalidOptionError } from '@cattlegrid/core'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './cached.ts'
-import { decorateReplies } from './handler-exchanges.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { hasOwnConstraints, RouteHandlers } from './route-handler.ts'
 import { warnOfMethod, warnOfMisplaced } from './misplaced.ts'
@@ -27,7 +26,6 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
   app.decorate('cattlegrid', { cache, purge: (endpoint) => purgeHandler(http, endpoint) })
-  decorateReplies(app)
   app.addHook('onRoute', (declared) => {
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}

@@ -1,5 +1,6 @@
 import { parse } from 'node:querystring'
 import type { FastifyInstance } from 'fastify'
+import { internalIn } from './internals.ts'
 
 /** Reads the queries of URLs as the router of one app does. */
 export interface QueryReader {
@@ -39,17 +40,9 @@ function newReader(app: FastifyInstance): QueryReader {
  */
 function routerOption<Name extends keyof RouterOptions>(app: FastifyInstance, name: Name): RouterOptions[Name] {
   const initial: RouterOptions & { readonly routerOptions?: RouterOptions | undefined } = app.initialConfig
-  const given = optionsOf(app)
+  // `initialConfig` lacks functions. An encapsulated app inherits the options.
+  const given: typeof initial | undefined = internalIn(app, 'fastify.options')
   const options = [given?.routerOptions, given, initial.routerOptions, initial]
   // `initialConfig` has the default beside the value that was given elsewhere.
   return options.map((some) => some?.[name]).find(Boolean)
-}
-
-/** The options of the app: `initialConfig` lacks functions among them. An encapsulated app inherits them. */
-function optionsOf(app: object): (RouterOptions & { readonly routerOptions?: RouterOptions | undefined }) | undefined {
-  for (let owner: object | null = app; owner !== null; owner = Object.getPrototypeOf(owner) as object | null) {
-    const symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === 'fastify.options')
-    if (symbol !== undefined) return Reflect.get(owner, symbol) as RouterOptions
-  }
-  return undefined
 }

@@ -9,30 +9,25 @@ import { runsHooksForNotFound } from './internals.ts'
  * Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it
  * to Node.
  */
-export class ReplyCapture {
+export class ReplyCapture extends PayloadCapture {
   /**
    * The trailers that the handler has set. Fastify does not list them, and they must not follow
    * another response.
    */
   readonly #trailers = new Set<string>()
-  readonly payloadCapture: PayloadCapture
   readonly #reply: FastifyReply
-  readonly #recording: Recording
   #onSendDone: OnSendDone | undefined
 
   constructor(reply: FastifyReply, recording: Recording, hasLaterHooks: boolean) {
-    this.#reply = reply
-    this.#recording = recording
     const { raw: res, request, trailer } = reply
+    const before = fieldsOf(reply)
+    super({ req: request.raw, res, isHijacked: () => reply.sent, before, hasLaterHooks }, recording)
+    this.#reply = reply
     const send = reply.send.bind(reply)
     const callNotFound = reply.callNotFound.bind(reply)
-    const isHijacked = (): boolean => reply.sent
-    const before = fieldsOf(reply)
-    const capture = new PayloadCapture({ req: request.raw, res, isHijacked, before, hasLaterHooks }, recording)
-    this.payloadCapture = capture
     // Not assigned one by one: see docs/decisions/0013.
     Object.assign(reply, {
-      ...watchedFields(reply, capture),
+      ...watchedFields(reply, this),
       trailer: (name: string, make: unknown) => {
         this.#trailers.add(name)
         return Reflect.apply(trailer, reply, [name, make]) as FastifyReply
@@ -43,7 +38,7 @@ export class ReplyCapture {
         callNotFound()
         return reply
       },
-      send: (payload: unknown) => (this.payloadCapture.isReplaced ? this.discard(payload) : send(payload)),
+      send: (payload: unknown) => (this.isReplaced ? this.discard(payload) : send(payload)),
     })
   }
 
@@ -57,11 +52,11 @@ export class ReplyCapture {
    * Gives the reply the fields that it had when the handler began, for another response. Returns the function
    * that continues the `onSend` hook which withholds the reply; undefined if it is not withheld.
    */
-  reopen(): OnSendDone | undefined {
+  override reopen(): OnSendDone | undefined {
     const reply = this.#reply
-    this.payloadCapture.reopen()
+    super.reopen()
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
-    for (const [name, value] of Object.entries(this.payloadCapture.before)) reply.header(name, value)
+    for (const [name, value] of Object.entries(this.before)) reply.header(name, value)
     for (const name of this.#trailers) reply.removeTrailer(name)
     return this.#onSendDone
   }
@@ -69,7 +64,7 @@ export class ReplyCapture {
   onSend(payload: unknown, done: OnSendDone): void {
     const reply = this.#reply
     const body = unwrapResponse(reply, payload)
-    const followed = this.payloadCapture.follow(reply.statusCode, fieldsOf(reply), body)
+    const followed = this.follow(reply.statusCode, fieldsOf(reply), body)
     if (followed === undefined) this.#onSendDone = done
     else this.#passOn(followed.payload, done)
   }
@@ -78,11 +73,11 @@ export class ReplyCapture {
    * From here on the hooks of outer layers have the payload, until the head is sent or the stream is read.
    */
   #passOn(payload: unknown, done: OnSendDone): void {
-    this.#recording.handedOver()
+    this.recording.handedOver()
     done(null, payload)
     // Unless one of them is asynchronous, they have run. If one has set the stream flowing, its source may
     // run the handler's code from now on.
-    if (payload instanceof Readable && payload.readableFlowing === true) this.#recording.streamRead()
+    if (payload instanceof Readable && payload.readableFlowing === true) this.recording.streamRead()
   }
 }
 

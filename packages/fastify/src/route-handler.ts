@@ -1,9 +1,8 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
-import { FastifyExchange } from './exchange.ts'
-import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
-import { serializerOf } from './internals.ts'
-import { foldsPaths, type RoutePlace } from './route-place.ts'
+import type { RoutePlace } from './exchange.ts'
+import { setReceiver } from './first-on-send.ts'
+import { HandlerExchanges } from './handler-exchanges.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
@@ -16,11 +15,10 @@ interface SeenOfRoute {
 export class RouteHandlers {
   /** The handlers of the routes installed so far, each with its URLs. */
   readonly #urlsOf = new WeakMap<object, Set<string>>()
-  readonly #foldsPaths: boolean
+  readonly #exchanges: HandlerExchanges
 
   constructor(app: FastifyInstance) {
-    this.#foldsPaths = foldsPaths(app)
-    receivePayloadsFirst(app)
+    this.#exchanges = new HandlerExchanges(app)
   }
 
   /**
@@ -38,19 +36,15 @@ export class RouteHandlers {
   install(declared: RouteOptions, route: CachedRoute): void {
     const { handler, constraints } = declared
     this.#urlsOf.set(handler, (this.#urlsOf.get(handler) ?? new Set()).add(declared.url))
-    const folded = this.#foldsPaths ? declared.url : undefined
     const version = constraints?.version
     const routingFields = version === undefined ? undefined : { 'accept-version': version }
-    const facts = { hasOnSend: otherOnSendOf(), hasSerializer: serializerOf() }
-    const place = { name: placeName(constraints), routingFields, folded, ...facts }
+    const place = { name: placeName(constraints), routingFields }
     const seen = { choosesSerializer: false }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route, seen), declared.onRequest ?? []].flat()
+    const exchanges = this.#exchanges
     declared.handler = function cattlegrid(request, reply) {
-      const exchange = new FastifyExchange(request, reply, place, {
-        run: () => handler.call(this, request, reply),
-      })
-      setReceiver(reply, exchange)
+      const exchange = exchanges.open(request, reply, place, { run: () => handler.call(this, request, reply) })
       if (route.phase === 'onRequest') seen.choosesSerializer ||= exchange.ownSerializer
       serve(exchange, route)
       return exchange.returned
@@ -65,8 +59,7 @@ export class RouteHandlers {
   #serveOnRequest(place: RoutePlace, route: CachedRoute, seen: SeenOfRoute): onRequestHookHandler {
     return (request, reply, next) => {
       if (seen.choosesSerializer) return next()
-      const exchange = new FastifyExchange(request, reply, place, { run: () => undefined })
-      setReceiver(reply, exchange)
+      const exchange = this.#exchanges.open(request, reply, place, { run: () => undefined })
       serveStored(exchange, route, () => {
         setReceiver(reply, exchange.outer)
         next()

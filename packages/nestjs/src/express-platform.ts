@@ -5,7 +5,7 @@ import type { ExecutionContext } from '@nestjs/common'
 import type { HandlerCalls, HandlerPlace, Platform } from './platform.ts'
 
 class NestExpressExchange extends ExpressExchange {
-  readonly #routingFields: HandlerPlace['routingFields']
+  override readonly routingFields: HandlerPlace['routingFields']
 
   constructor(req: ExpressRequest, res: ServerResponse, { name, routingFields }: HandlerPlace, handler: HandlerCalls) {
     const next = (error?: unknown): void => {
@@ -15,11 +15,7 @@ class NestExpressExchange extends ExpressExchange {
       return handler.fail(passed)
     }
     super(req, res, next, name)
-    this.#routingFields = routingFields
-  }
-
-  override get routingFields(): HandlerPlace['routingFields'] {
-    return this.#routingFields
+    this.routingFields = routingFields
   }
 }
 

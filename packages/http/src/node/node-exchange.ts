@@ -53,6 +53,7 @@ export abstract class NodeExchange<Request = unknown, Response = unknown> implem
   abstract readonly target: string
   abstract readonly place: string
   abstract readonly decodesPath: boolean
+  readonly routingFields: Readonly<Record<string, string>> | undefined = undefined
 
   get routed(): string | undefined {
     return undefined
@@ -63,10 +64,6 @@ export abstract class NodeExchange<Request = unknown, Response = unknown> implem
   }
 
   get matched(): MatchedRoute | undefined {
-    return undefined
-  }
-
-  get routingFields(): Readonly<Record<string, string>> | undefined {
     return undefined
   }
 
