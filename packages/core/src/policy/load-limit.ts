@@ -80,8 +80,10 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
   if (bound && flatNow)
     return { ...kept, limit: Math.max(limit + 1, limit * state.growth), growth: nextGrowth(state.growth), flat: limit }
-  if (full && bound && limit > flat * BACK && seen.atLeast >= bar)
-    return { ...kept, limit: Math.max(1, flat * BACK, limit / LEAST_GROWTH), growth }
+  // In whole loads: of three, 0.9 would be two, and a source that takes three is then too small.
+  const least = Math.ceil(Math.floor(flat) * BACK)
+  if (full && bound && limit > least && seen.atLeast >= bar)
+    return { ...kept, limit: Math.max(least, limit / LEAST_GROWTH), growth }
   return maybeSlow || (full && seen.count < WINDOW_SAMPLES) ? undefined : kept
 }
 

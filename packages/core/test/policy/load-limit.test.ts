@@ -89,6 +89,13 @@ describe('the limit', () => {
     expect(nextLimit({ ...calm, limit: 21 }, full(150, { running: 5 }))?.limit).toBe(21)
   })
 
+  it('goes down by no whole load below the last flat limit where that is small', () => {
+    const few: LoadLimit = { ...calm, limit: 4.7, flat: 3.7 }
+    expect(nextLimit({ ...few, limit: 3.1 }, full(150, { running: 3 }))?.limit).toBe(3)
+    expect(nextLimit({ ...few, limit: 3 }, full(150, { running: 3 }))?.limit).toBe(3)
+    expect(nextLimit({ ...few, limit: 1.05, flat: 1 }, full(150, { running: 1 }))?.limit).toBe(1)
+  })
+
   it('goes back below the last flat limit when its own growth made loads slow', () => {
     expect(nextLimit({ ...calm, limit: 15 }, full(200, { running: 15 }))).toMatchObject({ limit: 9, base: 100 })
   })
