@@ -71,7 +71,9 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   const maybeSlow = full && seen.atLeastOnceEnded >= base * SLOW
   const growth = Math.min(state.growth, NEXT_GROWTH)
   if (slow && limit <= 1) return { ...state, base: seen.median, growth, flat: limit }
-  if (slow && limit > flat) return { ...state, limit: Math.max(1, flat * BACK), growth, fullFor }
+  // In whole loads: of three, 0.9 would be two, and a source that takes three is then too small.
+  const least = Math.ceil(Math.floor(flat) * BACK)
+  if (slow && limit > flat) return { ...state, limit: least, growth, fullFor }
   if (limit > 1 && (slow || (fullFor >= testAfter && seen.exact)))
     return { ...state, limit: Math.max(1, limit / 2), growth, tested: seen.median }
   if (!seen.exact && !(bound && flatNow)) return undefined
@@ -80,8 +82,6 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   const kept = { ...state, fullFor, base: moves ? base + (seen.atMost - base) * BASE_WEIGHT : base }
   if (bound && flatNow)
     return { ...kept, limit: Math.max(limit + 1, limit * state.growth), growth: nextGrowth(state.growth), flat: limit }
-  // In whole loads: of three, 0.9 would be two, and a source that takes three is then too small.
-  const least = Math.ceil(Math.floor(flat) * BACK)
   if (full && bound && limit > least && seen.atLeast >= bar)
     return { ...kept, limit: Math.max(least, limit / LEAST_GROWTH), growth }
   return maybeSlow || (full && seen.count < WINDOW_SAMPLES) ? undefined : kept

@@ -93,6 +93,7 @@ describe('the limit', () => {
     const few: LoadLimit = { ...calm, limit: 4.7, flat: 3.7 }
     expect(nextLimit({ ...few, limit: 3.1 }, full(150, { running: 3 }))?.limit).toBe(3)
     expect(nextLimit({ ...few, limit: 3 }, full(150, { running: 3 }))?.limit).toBe(3)
+    expect(nextLimit(few, full(300, { running: 4.7 }))?.limit).toBe(3)
     expect(nextLimit({ ...few, limit: 1.05, flat: 1 }, full(150, { running: 1 }))?.limit).toBe(1)
   })
 
