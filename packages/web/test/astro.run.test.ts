@@ -54,6 +54,16 @@ async function get(path: string, headers: Record<string, string> = {}, server = 
   return { status: answer.status, fields, cookies, body: answer.body.toString(), cache: String(cache) }
 }
 
+/** Asks until the response is a hit: the first one is committed behind its last byte. */
+async function hitOf(path: string, headers?: Record<string, string>, server?: AppServer): Promise<Seen> {
+  let seen = await get(path, headers, server)
+  await until(
+    async () => seen.cache.includes('; hit') || (seen = await get(path, headers, server)).cache.includes('; hit'),
+    () => seen.cache,
+  )
+  return seen
+}
+
 /** To the second process. */
 async function post(path: string, body: object = {}): Promise<number> {
   const headers = { 'content-type': 'application/json' }
@@ -99,8 +109,8 @@ describe.each(['/leaks', '/rules'])('no user gets what names the other, of %s', 
   })
 
   it('while a page that reads nothing of them is stored for both', async () => {
-    const all = [await get(`${pages}/nothing`, cookiesOf('alice')), await get(`${pages}/nothing`, cookiesOf('bruno'))]
-    expect(all.map(({ cache }) => cache.split('; ')[1])).toEqual(['fwd=uri-miss', 'hit'])
+    const all = [await get(`${pages}/nothing`, cookiesOf('alice')), await hitOf(`${pages}/nothing`, cookiesOf('bruno'))]
+    expect(new Set(all.map(({ body }) => body)).size).toBe(1)
   })
 })
 
@@ -126,10 +136,8 @@ describe('a hit is what the app alone responds', () => {
     ['a redirect', '/shop/moved'],
   ])('%s', async (_name, path) => {
     const miss = await get(path)
-    await get(path, {}, servers[1])
-    const hit = await get(path, {}, servers[1])
+    const hit = await hitOf(path, {}, servers[1])
     const alone = await get(path, {}, bare)
-    expect(hit.cache).toMatch(/; hit/)
     // The cache gives each stored response a validator.
     const { etag: _, ...fields } = hit.fields
     expect({ ...hit, fields, cache: '' }).toEqual(alone)
@@ -156,7 +164,7 @@ describe('a hit is what the app alone responds', () => {
   it('and to a HEAD, of what is missing', async () => {
     const port = portOf(servers[0])
     const path = '/shop/missing-text'
-    await get(path)
+    await hitOf(path)
     const { headers } = await ask(port, path, { method: 'HEAD' })
     expect([headers['cache-status'], headers['content-type']]).toEqual([
       expect.stringContaining('; hit'),
@@ -171,7 +179,7 @@ describe('a hit is what the app alone responds', () => {
   })
 
   it('and has a 304 for who has it', async () => {
-    const { etag = '' } = (await get('/shop/again'), await get('/shop/again')).fields
+    const { etag = '' } = (await hitOf('/shop/again')).fields
     expect(await get('/shop/again', { 'if-none-match': etag })).toMatchObject({ status: 304, body: '' })
   })
 })
@@ -190,7 +198,7 @@ describe('one run of the fleet', () => {
 
   it('is not stored where its page sees a parameter that is not in the key', async () => {
     expect((await get('/shop/boots?secret=1&page=1')).cache).toContain('unkeyed-url')
-    await get('/shop/boots?page=2')
+    await hitOf('/shop/boots?page=2')
     const { body, cache } = await get('/shop/boots?secret=2&page=2')
     expect([body.includes('secret'), cache.includes('; hit')]).toEqual([false, true])
   })
@@ -213,6 +221,8 @@ describe('one run of the fleet', () => {
     const left = once(first.end(), 'error')
     await until(() => runsOf('/shop/slow-left') === 1)
     const other = get('/shop/slow-left')
+    // When this is answered, the one before it has come.
+    await get('/silent-fields')
     leaving.abort()
     await left
     expect((await other).body.trim()).toBe('run 1')
@@ -232,8 +242,7 @@ describe('an invalidation by a page', () => {
     ['one of them, with a tag that nothing has', { path: '/declared', tags: ['none'] }],
   ])('ends what is stored, in all processes, by %s', async (name, what) => {
     const path = `/declared?by=${encodeURIComponent(name)}`
-    await get(path)
-    expect((await get(path)).cache).toContain('; hit')
+    await hitOf(path)
     expect(await post('/invalidate', what)).toBe(204)
     expect((await get(path)).cache).not.toContain('; hit')
   })

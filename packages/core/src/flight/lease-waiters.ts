@@ -90,7 +90,7 @@ export class LeaseWaiters {
   /** Those that wait now: most flights load. */
   readonly waiting: Set<LeaseWaiter> = new Set()
   #noticesToAll = 0
-  readonly #byKey = new SlotMap<KeyWaiters>()
+  readonly #waiters = new SlotMap<KeyWaiters>()
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
@@ -101,23 +101,23 @@ export class LeaseWaiters {
   }
 
   register(key: string): LeaseWaiter {
-    const ofKey = this.#byKey.get(key) ?? { registered: 0, notices: 0, waiting: new Set() }
-    if (ofKey.registered === 0) this.#byKey.set(key, ofKey)
+    const ofKey = this.#waiters.get(key) ?? { registered: 0, notices: 0, waiting: new Set() }
+    if (ofKey.registered === 0) this.#waiters.set(key, ofKey)
     ofKey.registered += 1
     return new LeaseWaiter(this, ofKey)
   }
 
   /** Ends a registration of the key, of which a waiter has one. */
   unregister(key: string): void {
-    const ofKey = this.#byKey.get(key)
+    const ofKey = this.#waiters.get(key)
     if (ofKey === undefined) return
     ofKey.registered -= 1
-    if (ofKey.registered === 0) this.#byKey.delete(key)
+    if (ofKey.registered === 0) this.#waiters.delete(key)
   }
 
   /** Wakes the waiters of a key. Visits only those that wait: many may load. */
   wake(key: string): void {
-    const ofKey = this.#byKey.get(key)
+    const ofKey = this.#waiters.get(key)
     if (ofKey === undefined) return
     ofKey.notices += 1
     for (const waiter of ofKey.waiting) waiter.wake()

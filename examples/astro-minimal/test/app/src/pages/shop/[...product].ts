@@ -5,7 +5,7 @@ import { runOf } from '../../lib/count.ts'
 /** A slow source. */
 export const GET: APIRoute = async ({ request, url, params: { product = '' }, preferredLocale }) => {
   const run = runOf(url.pathname)
-  if (product.startsWith('slow')) await sleep(300)
+  if (product.startsWith('slow')) await sleep(product === 'slow-left' ? 2000 : 300)
   if (request.signal.aborted) console.log('aborted while others wait')
   if (product === 'broken' || (product === 'failing' && run > 1)) throw new Error('the source is down')
   if (product.startsWith('missing')) return new Response(product === 'missing' ? null : 'none', { status: 404 })
