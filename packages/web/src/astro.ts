@@ -42,6 +42,7 @@ export interface AstroCacheProvider {
   invalidate: (what: { readonly path?: string; readonly tags?: string | string[] }) => Promise<void>
 }
 
+
 const NO_REQUESTS = 'none: the cache cannot ask Astro for a page'
 
 /** Options of other hosts. Without types they would be taken, and do nothing. */
