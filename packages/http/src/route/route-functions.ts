@@ -49,11 +49,11 @@ export function routeFunctionsOf<Req, Res>(
 function asked<T>(
   name: string,
   option: unknown,
-  accepts: AnswerRule<NonNullable<T>>,
+  rule: AnswerRule<NonNullable<T>>,
   failed: T,
 ): (...args: readonly unknown[]) => T {
   if (typeof option !== 'function') return () => option as T
-  const answers = new FunctionAnswer(name, option, accepts)
+  const answers = new FunctionAnswer(name, option, rule)
   return (...args) => answers.to(...args) ?? failed
 }
 
