@@ -49,6 +49,10 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   readonly target: string
   readonly place: string
   readonly pattern: string | undefined
+  readonly originalMethod: string | undefined = undefined
+  readonly routed: string | undefined = undefined
+  readonly matched: undefined = undefined
+  readonly routingFields: undefined = undefined
   readonly decodesPath: boolean = false
   readonly ownSerializer: boolean = false
   readonly hasReplaceableFields: boolean = true

@@ -14,9 +14,9 @@ export function rangeRequestOf(headers: IncomingHttpHeaders): RangeRequest {
 }
 
 /**
- * The bytes of a stored 200 that the request selects, `to` inclusive (RFC 9110 section 14.2). undefined where
- * the whole response must be sent: for no range, several ranges, a malformed range, or an `If-Range` that
- * names another version.
+ * The bytes of a stored 200 that the request selects, `to` inclusive (RFC 9110 section 14.2). undefined where the whole
+ * response must be sent: for no range, several ranges, a malformed range, or an `If-Range` that names
+ * another version.
  */
 export function selectRange(
   { range, ifRange }: RangeRequest,

@@ -30,22 +30,31 @@ export interface RequestFacts<Req = unknown, Res = unknown> {
   readonly response: Res
   readonly method: string
   /** The method on the wire, if a layer replaced it. */
-  readonly originalMethod?: string | undefined
+  readonly originalMethod: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** `http` or `https`: forwarded fields count only where the framework trusts the proxy. */
+  /**
+   * `http` or `https`, as the framework trusts it: forwarded fields count only where it is configured to
+   * trust the proxy.
+   */
   readonly scheme: string
   /** Host and port, as the framework trusts it. */
   readonly host: string
-  /** As the client sent it, before mount points and other layers; after `rewriteUntilEnd`, as rewritten. */
+  /**
+   * The request-target as the client sent it, before mount points and the rewriting of other layers; after
+   * `rewriteUntilEnd`, the rewritten one.
+   */
   readonly target: string
   /**
    * `target` as other layers have rewritten it; with the mount path, unless the framework does not tell it.
    */
-  readonly routed?: string | undefined
-  /** The route's pattern with its mount point's; undefined: the cache stands before the routes. */
+  readonly routed: string | undefined
+  /**
+   * The pattern of the route, with that of its mount point, as the app declares them; undefined where the
+   * cache stands before the routes.
+   */
   readonly pattern: string | undefined
   /** The route's pattern, where the framework ignores the case of a path or its trailing slash. */
-  readonly matched?: MatchedRoute | undefined
+  readonly matched: MatchedRoute | undefined
   /**
    * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is
    * part of the key, and so must be the same in every process and at every start.
@@ -53,9 +62,15 @@ export interface RequestFacts<Req = unknown, Res = unknown> {
   readonly place: string
   /** True if the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
   readonly decodesPath: boolean
-  /** Fields by which the framework routes, such as a version: subrequests carry them. */
-  readonly routingFields?: Readonly<Record<string, string>> | undefined
-  /** A layer outside has chosen the serializer of this response alone: it is its client's own. */
+  /**
+   * Request fields by which the framework routes, such as a version: they lead a subrequest to the
+   * same route.
+   */
+  readonly routingFields: Readonly<Record<string, string>> | undefined
+  /**
+   * True if a layer outside has chosen, for this response alone, how the framework serializes the payload:
+   * the response is its client's own.
+   */
   readonly ownSerializer: boolean
   /** Set on a request of the cache's own. */
   readonly subrequest: SubrequestMarker | undefined
@@ -92,9 +107,15 @@ export interface HandlerRun {
   judgePassedError(status: number, judgement: Judgement): Judgement
   /** Lets the handler answer, uncached and unrecorded. */
   pass(): void
-  /** Lets the handler answer, and reports the response. At most once, and not after `pass`. */
+  /**
+   * Lets the handler answer its own client, and reports the response to `recording`. At most once, and not
+   * after `pass`.
+   */
   run(recording: Recording): void
-  /** Returns what sends requests of the cache's own here. Reads the connection at once, before it is gone. */
+  /**
+   * Returns what sends requests of the cache's own to this place. Reads the client's connection at once: it
+   * may be gone later.
+   */
   subrequests(): SendSubrequest
 }
 
@@ -104,7 +125,10 @@ export interface Sink {
   readonly isAnswered: boolean
   /** The status that is set. */
   readonly status: number
-  /** A field that outer layers have set so far, as of Node's `getHeader`; `name` in lower case. */
+  /**
+   * A response field that outer layers have set so far, as Node's `getHeader` returns it; `name` in
+   * lower case.
+   */
   field(name: string): FieldValue | undefined
   /** Adds these fields to the head when that is written. */
   addFields(make: (fields: HeaderFields) => Readonly<Record<string, string>>): void
