@@ -1,6 +1,7 @@
 import { onAbort } from '@cattlegrid/core/extend'
 import { type LoadTask, responseToRevalidateOf } from '../road/load-task.ts'
 import type { SendAnonymously, SubrequestLoader } from '../road/subrequest-loader.ts'
+import type { Exchange } from '../road/exchange.ts'
 import type { RequestContext } from '../road/admission.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { Route } from '../route/route.ts'

@@ -32,44 +32,53 @@ export function routeFunctionsOf<Req, Res>(
   given: ParsedRoute,
   { extra }: KeyOptions<Req>,
 ): RouteFunctions<Req, Res> {
-  const { ttl, tags = [], enabled = true, skip = false, clientDirectives = false } = given
-  const bypass = decision('its request bypasses the cache')
+  const { ttl, tags = [], enabled = true, skip, clientDirectives } = given
+  const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
   return {
-    ttl: asked<number | undefined>(`${owner}.ttl`, ttl === 'origin' ? undefined : ttl, ttlAnswer, Number.NaN),
-    tags: asked<unknown>(`${owner}.tags`, tags, tagsAnswer, undefined),
-    enabled: asked(`${owner}.enabled`, enabled, bypass, false),
-    skip: asked(`${owner}.skip`, skip, bypass, true),
-    extra: asked<string | null | undefined>(`${owner}.key.extra`, extra, extraAnswer, null),
-    obeysClient: asked(`${owner}.clientDirectives`, clientDirectives, disobedience, false),
-    handlesError: (...args) => handles(given.onError, args),
+    ttl: ttlOf(`${owner}.ttl`, ttl),
+    tags: tagsOf(`${owner}.tags`, tags),
+    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, BYPASS) : () => Boolean(enabled),
+    skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, SKIP),
+    extra: extraOf(`${owner}.key.extra`, extra),
+    obeysClient:
+      typeof clientDirectives === 'function'
+        ? predicate(`${owner}.clientDirectives`, clientDirectives, DISOBEY)
+        : () => false,
+    handlesError: (...args) => onError !== undefined && callOr<unknown>(onError, false, ...args) === true,
   }
 }
 
-/** Returns what gives the option, or where that is a function, its answer; `failed` where it is none. */
-function asked<T>(
+function callOr<T>(option: unknown, failed: T, ...args: readonly unknown[]): T {
+  try {
+    return (option as (...args: readonly unknown[]) => T)(...args)
+  } catch {
+    return failed
+  }
+}
+
+/** The decision that a function takes by failing, and what comes of it. */
+interface FailedDecision {
+  readonly decision: boolean
+  readonly consequence: string
+}
+
+const BYPASS: FailedDecision = { decision: false, consequence: 'its request bypasses the cache' }
+const SKIP: FailedDecision = { ...BYPASS, decision: true }
+const DISOBEY: FailedDecision = { decision: false, consequence: 'the Cache-Control of its request is not obeyed' }
+
+function predicate(
   name: string,
   option: unknown,
-  rule: AnswerRule<NonNullable<T>>,
-  failed: T,
-): (...args: readonly unknown[]) => T {
-  if (typeof option !== 'function') return () => option as T
-  const answers = new FunctionAnswer(name, option, rule)
-  return (...args) => answers.to(...args) ?? failed
+  { decision, consequence }: FailedDecision,
+): (request: unknown) => boolean {
+  const answers = new FunctionAnswer<boolean>(name, option, {
+    accepted: 'true or false',
+    parse: Boolean,
+    means: () => true,
+    consequence,
+  })
+  return (request) => answers.to(request) ?? decision
 }
-
-function handles(onError: ParsedRoute['onError'], args: Parameters<NonNullable<ParsedRoute['onError']>>): boolean {
-  try {
-    return onError?.(...args) === true
-  } catch {
-    return false
-  }
-}
-
-function decision(consequence: string): AnswerRule<boolean> {
-  return { accepted: 'true or false', parse: Boolean, means: () => true, consequence }
-}
-
-const disobedience = decision('the Cache-Control of its request is not obeyed')
 
 const ttlAnswer: AnswerRule<number> = {
   accepted: `${rule.computedTtl.accepted}; undefined or 0, not to store the response`,
@@ -89,4 +98,23 @@ const extraAnswer: AnswerRule<string> = {
   parse: (value) => (typeof value === 'string' ? value : undefined),
   means: (answer) => answer === undefined || answer === null,
   consequence: 'its request bypasses the cache',
+}
+
+function ttlOf<Req, Res>(name: string, ttl: unknown): (request: Req, response: Res) => number | undefined {
+  if (ttl === undefined || ttl === 'origin') return () => undefined
+  if (typeof ttl !== 'function') return () => ttl as number
+  const answers = new FunctionAnswer(name, ttl, ttlAnswer)
+  return (...args) => answers.to(...args) ?? Number.NaN
+}
+
+function tagsOf<Req, Res>(name: string, tags: unknown): (request: Req, response: Res) => unknown {
+  if (typeof tags !== 'function') return () => tags
+  const answers = new FunctionAnswer(name, tags, tagsAnswer)
+  return (...args) => answers.to(...args)
+}
+
+function extraOf<Req>(name: string, extra: unknown): (request: Req) => string | null | undefined {
+  if (extra === undefined) return () => undefined
+  const answers = new FunctionAnswer(name, extra, extraAnswer)
+  return (request) => answers.to(request) ?? null
 }
