@@ -9,7 +9,7 @@ export { MiddlewareExchange, type NodeMiddleware, purgeMiddleware } from './node
 export { NodeExchange } from './node/node-exchange.ts'
 export type { FieldValue, HeaderFields } from './fields/header-fields.ts'
 export { type HttpCache, httpCache, nextDeclaration } from './route/http-cache.ts'
-export type { AuditEvent } from './audit/audit.ts'
+export type { AuditEvent } from './audit/audit-event.ts'
 export type { AuditOptions, KeyOptions, PurgeOptions, QueryOptions, RouteOptions, RouteTtl } from './route/options.ts'
 export { invalidateAfterWrite } from './invalidate-after-write.ts'
 export { purgeEndpoint, type PurgeRequest } from './purge/purge.ts'

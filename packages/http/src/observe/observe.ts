@@ -4,15 +4,15 @@ import { reportFields } from '../response/report-fields.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../road/admission.ts'
 import { judgeResponse } from '../road/handler-recorder.ts'
-import { type Observation, publishObservation } from '../road/observation.ts'
+import { publishObservation } from '../road/observation.ts'
 import { noteVerdict } from '../road/request-report.ts'
 import type { ClientReads } from '../request/client-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { Recording } from '../recorder/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import type { Judgement } from '../response/storable.ts'
-import { ObservedLookup, type Role, type TracedResponse } from './observed-lookup.ts'
-import type { ObservedRun } from '../route/http-cache.ts'
+import { ObservedLookup, type TracedResponse } from './observed-lookup.ts'
+import { outcomeOf } from './role.ts'
 
 /**
  * `mode: 'observe'`: the request runs its own handler, as if there were no cache, and the observer reports
@@ -166,26 +166,4 @@ function asWhole(head: ResponseHead): ResponseHead {
   if (head.status !== 304 && head.status !== 206) return head
   const { 'content-range': _, ...fields } = head.fields
   return { ...head, status: 200, fields }
-}
-
-/** @param run the run that the request would have waited for, or its own. */
-function outcomeOf(
-  role: Role,
-  run: ObservedRun | undefined,
-  judgement: Judgement | undefined,
-  { unshareable }: Pick<RequestContext, 'unshareable'>,
-): Pick<Observation, 'would' | 'why'> {
-  switch (role) {
-    case 'hit':
-    case 'stale':
-      return { would: role, why: undefined }
-    case 'follower':
-      return run?.refused === undefined ? { would: 'collapse', why: undefined } : { would: 'run', why: run.refused }
-    case 'unshareable':
-      return { would: 'run', why: unshareable }
-    case 'leader':
-    case 'unknown':
-      if (judgement?.kind === 'store') return { would: 'store', why: undefined }
-      return { would: 'run', why: judgement === undefined || judgement.kind === 'fail' ? 'status' : judgement.why }
-  }
 }

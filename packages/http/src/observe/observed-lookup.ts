@@ -6,12 +6,8 @@ import { isVaryRecord, type Stored, storedCodec } from '../response/recorded-res
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
 import type { ObservedRun } from '../route/http-cache.ts'
-import type { RequestDirectives } from '../request/request-directives.ts'
-import { satisfiesMaxAge } from '../response/age.ts'
+import { type Role, roleOf } from './role.ts'
 import { assignKey, type LookupKeys } from '../road/keep-at-key.ts'
-
-/** How the cache would have treated an observed request; `unknown` until the store was read. */
-export type Role = 'unknown' | 'hit' | 'stale' | 'unshareable' | 'follower' | 'leader'
 
 /** A response that would have been stored. */
 export interface TracedResponse {
@@ -132,19 +128,4 @@ export class ObservedLookup {
   get #running(): Map<string, ObservedRun> {
     return this.#context.route.observedRuns
   }
-}
-
-function roleOf(
-  found: ReadResult<Stored> | undefined,
-  { directives, unshareable }: Pick<RequestContext, 'directives' | 'unshareable'>,
-  running: ObservedRun | undefined,
-): Role {
-  if (found?.state === 'fresh' && satisfiesDirectives(found, directives)) return 'hit'
-  if (found?.state === 'stale' && directives.maxAge === undefined) return 'stale'
-  if (unshareable !== undefined) return 'unshareable'
-  return running === undefined ? 'leader' : 'follower'
-}
-
-function satisfiesDirectives({ value, age }: ReadResult<Stored>, { maxAge }: RequestDirectives): boolean {
-  return maxAge === undefined || isVaryRecord(value) || satisfiesMaxAge(value.initialAge, age, maxAge)
 }

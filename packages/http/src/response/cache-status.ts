@@ -116,6 +116,12 @@ export function leaderVerdict(
   return collapseFailed ? miss : { ...miss, detail: judgement.kind === 'fail' ? 'status' : judgement.why }
 }
 
+/** A handler's failure that a stale response replaces. */
+export interface MaskedFailure {
+  /** undefined: the handler sent no status. */
+  readonly status: number | undefined
+}
+
 /** The verdict on a request that gets a fresh entry without waiting. */
 export function hitVerdict(freshFor: number): Verdict {
   return { kind: 'hit', ttl: freshFor }
@@ -134,11 +140,11 @@ function servedKind({
   return role === 'leader' ? 'miss' : 'collapsed'
 }
 
-/** The verdict on a request that gets such a response. `masked`: the handler whose failure it replaces. */
+/** The verdict on a request that gets such a response. */
 export function servedVerdict(
   lookup: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited' | 'outcome'>,
   forwarded: Forwarded,
-  masked: { readonly status: number | undefined } | undefined,
+  masked: MaskedFailure | undefined,
 ): Verdict {
   const { freshFor: ttl, waited, outcome } = lookup
   const kind = servedKind(lookup)

@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
+/** The selected bytes of a stored body. */
+export interface SelectedRange {
+  readonly from: number
+  /** Inclusive. */
+  readonly to: number
+}
+
 /** The `Range` and `If-Range` of a request. */
 export interface RangeRequest {
   readonly range: string | undefined
@@ -14,7 +21,7 @@ export function rangeRequestOf(headers: IncomingHttpHeaders): RangeRequest {
 }
 
 /**
- * The bytes of a stored 200 that the request selects, `to` inclusive (RFC 9110 section 14.2). undefined where the whole
+ * The range of a stored 200 that the request selects (RFC 9110 section 14.2). undefined where the whole
  * response must be sent: for no range, several ranges, a malformed range, or an `If-Range` that names
  * another version.
  */
@@ -22,7 +29,7 @@ export function selectRange(
   { range, ifRange }: RangeRequest,
   fields: HeaderFields,
   length: number,
-): { readonly from: number; readonly to: number } | 'unsatisfiable' | undefined {
+): SelectedRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = SINGLE.exec(range?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined
   if (ifRange !== undefined && !isSameVersion(ifRange.trim(), fields)) return undefined

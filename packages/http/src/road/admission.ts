@@ -56,23 +56,29 @@ export interface RequestContext extends KeyedRequest {
 
 /**
  * Makes the key of a request, or returns the reason why it bypasses the cache. Rewrites an absolute target to
- * its path, which stays until the response is finished where the request has a key.
- *
- * @param honours the client's directives, where the route obeys them.
+ * its path, which stays until the response is finished where the request has a key. Calls `directivesFrom`
+ * only for a request that may use the cache.
  */
-export function keyedRequestOf(exchange: Exchange, route: Route, honours: boolean): KeyedRequest | BypassReason {
-  const { request, method, originalMethod, headers, target: written, scheme, host } = exchange
-  const target = originForm(written)
-  const candidate = { method, originalMethod, headers, target, hadAuthority: target !== written, scheme, host }
+export function keyedRequestOf(
+  exchange: Exchange,
+  route: Route,
+  directivesFrom: (exchange: Exchange, route: Route) => RequestDirectives,
+): KeyedRequest | BypassReason {
+  const candidate = candidateOf(exchange)
   const reason = bypassReasonOf(candidate, exchange, route)
   if (reason !== undefined) return reason
-  const directives = honours && route.obeysClient(request) ? requestDirectivesOf(headers) : NO_DIRECTIVES
+  const directives = directivesFrom(exchange, route)
   if (directives.noStore) return 'no-store'
   const undo = toOriginForm(exchange, candidate, route)
   if (undo === undefined) return 'no-path'
   const keyed = withKey(exchange, route, candidate, directives)
   if (typeof keyed === 'string') undo()
   return keyed
+}
+
+/** The request directives, where the route obeys this client. */
+export function honouredDirectives({ request, headers }: Exchange, route: Route): RequestDirectives {
+  return route.obeysClient(request) ? requestDirectivesOf(headers) : NO_DIRECTIVES
 }
 
 export function requestContextOf(keyed: KeyedRequest, sampled: boolean): RequestContext {
@@ -110,6 +116,20 @@ export function urlTagOf(
   const host = keyedHost(requested.host, keyRule)
   let tag: string | undefined
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
+}
+
+function candidateOf(exchange: Exchange): Candidate {
+  const { method, originalMethod, headers, target: written, scheme, host } = exchange
+  const target = originForm(written)
+  return {
+    method,
+    originalMethod,
+    headers,
+    target,
+    hadAuthority: target !== written,
+    scheme,
+    host,
+  }
 }
 
 function bypassReasonOf(candidate: Candidate, exchange: Exchange, route: Route): BypassReason | undefined {

@@ -90,7 +90,10 @@ export function recorderFor(exchange: Exchange, route: Route, facts: RecorderFac
   })
 }
 
-/** Returns what hides the cache's conditions from outer layers: they would answer them with a 304. */
+/**
+ * Returns a function that hides the cache's conditions from outer layers: they would send a 304 to a client
+ * that has sent none.
+ */
 function validatorsHider(exchange: Exchange, stored: RecordedResponse): () => void {
   return () => {
     const names = Object.keys(validatorsOf(stored))
@@ -104,12 +107,21 @@ function expectedJudgement(head: ResponseHead, judgement: Judgement, leased: boo
   return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
-/** Applies the rules of storing, with what the handler said, and what it has read about its client. */
+/** When a handler began to run, and what it has read about its client so far. */
+interface HandlerStart {
+  readonly began: number
+  readonly reads: ClientReads
+}
+
+/**
+ * Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what
+ * it has read about its client.
+ */
 export function judgeResponse(
   exchange: Exchange,
   route: Route,
   facts: StorageFacts,
-  { began, reads }: { readonly began: number; readonly reads: ClientReads },
+  { began, reads }: HandlerStart,
   head: ResponseHead,
 ): Judgement {
   // A read by the route's functions is no part of the response.

@@ -45,7 +45,10 @@ function staleRecordOf(load: Load<never>): VaryRecord | undefined {
   return stale !== undefined && isVaryRecord(stale) ? stale : undefined
 }
 
-/** Where a lookup ended: at the key of the URL, or of a variant, where a record is there. */
+/**
+ * Where the lookup of a request ended: at the key of its URL, or, if a record of variants is there, at the
+ * key of its variant.
+ */
 export interface LookupKeys {
   readonly urlKey: string
   readonly record: VaryRecord | undefined
@@ -53,11 +56,19 @@ export interface LookupKeys {
 }
 
 /**
+ * The key at which a response is kept. `recordToKeep`: the record of variants to keep at the key of the URL;
+ * undefined: none.
+ */
+export interface StorageKey {
+  readonly key: string
+  readonly recordToKeep: VaryRecord | undefined
+}
+
+/**
  * Chooses the key of a response by the request fields that select it, and counts it among the variants of its
  * URL. Where it is selected by a field that the record of the URL does not name, it has no key: the record is
  * deleted, and the next request learns it anew.
  *
- * @returns `recordToKeep`: the record of variants to keep at the key of the URL.
  * @param vary the names in its `Vary`; those that each key of the route holds do not select.
  * @param headers the request fields that its handler saw.
  * @param stale the record that the response replaces at the key of the URL: where it names the same fields,
@@ -69,11 +80,11 @@ export async function assignKey(
   vary: readonly string[],
   headers: IncomingHttpHeaders,
   stale?: VaryRecord,
-): Promise<{ readonly key: string; readonly recordToKeep?: VaryRecord } | undefined> {
+): Promise<StorageKey | undefined> {
   const { cache, keyRule, runtime } = route
   const names = vary.filter((name) => !keyRule.headers.includes(name))
   if (record === undefined) {
-    if (names.length === 0) return { key }
+    if (names.length === 0) return { key, recordToKeep: undefined }
     const first = stale?.vary.join() === names.join() ? stale : { vary: names, id: runtime.token() }
     const variant = variantKey(urlKey, first, headers)
     countVariant(route, first, variant)
@@ -84,7 +95,7 @@ export async function assignKey(
     return undefined
   }
   countVariant(route, record, key)
-  return { key }
+  return { key, recordToKeep: undefined }
 }
 
 function countVariant(

@@ -1,4 +1,5 @@
 import type { Answer } from '../response/answer.ts'
+import { type RequestDirectives, NO_DIRECTIVES } from '../request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
 import { normalHost } from '../fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './hit.ts'
@@ -8,7 +9,7 @@ import { isLoop, withoutLoopMembers } from '../request/loop-detection.ts'
 import { hasPreconditions } from '../request/handler-input.ts'
 import { observe } from '../observe/observe.ts'
 import { bypass } from './bypass.ts'
-import { type KeyedRequest, keyedRequestOf, requestContextOf, urlTagOf } from './admission.ts'
+import { honouredDirectives, type KeyedRequest, keyedRequestOf, requestContextOf, urlTagOf } from './admission.ts'
 import { forgetRequest, reportRequest } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 import type { SubrequestMarker } from './subrequest.ts'
@@ -35,7 +36,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   const marker = exchange.subrequest
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
   reportRequest(exchange, route)
-  const request = keyedRequestOf(exchange, route, true)
+  const request = keyedRequestOf(exchange, route, honouredDirectives)
   if (typeof request === 'string') {
     if (request === 'method') invalidateIfUnsafe(exchange, route)
     return bypass(exchange, route, request)
@@ -78,13 +79,17 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     forgetRequest(exchange)
     onMiss()
   }
-  const request = keyedRequestOf(exchange, route, false)
+  const request = keyedRequestOf(exchange, route, noDirectives)
   if (typeof request === 'string') return miss()
   if (!exchange.isAnswered && trySendHit(request)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     if (!exchange.isAnswered && !trySend(exchange, hit)) miss()
   }
   void hitInStore(request).then(sendOrMiss, () => sendOrMiss())
+}
+
+function noDirectives(): RequestDirectives {
+  return NO_DIRECTIVES
 }
 
 /** An unsafe method invalidates the stored responses of its URL (RFC 9111 section 4.4). */
@@ -119,7 +124,7 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
  */
 function recordSubrequest(marker: SubrequestMarker, exchange: Exchange, route: Route): void {
   if (marker.place !== exchange.place || exchange.isAnswered) return exchange.pass()
-  const request = keyedRequestOf(exchange, route, false)
+  const request = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.
   if (request === 'paused' || request === 'disabled' || request === 'audit') return marker.onRefused('switched-off')
   if (typeof request === 'string' || request.key !== marker.key) return marker.onRefused('other-key')

@@ -28,12 +28,15 @@ export interface SubrequestMarker {
 }
 
 /** A request of the cache's own: a `GET` for the URL and the host of a key (RFC 9111 section 4.3.1). */
-export interface Subrequest extends Pick<SubrequestMarker, 'place' | 'key' | 'facts'> {
+export interface Subrequest {
+  readonly place: string
+  readonly key: string
   readonly scheme: string
   readonly host: string
   readonly target: string
   /** All fields except `Host` and the pseudo-header fields. */
   readonly headers: Readonly<Record<string, string>>
+  readonly facts: SubrequestFacts
   /** It comes from another address than the client, and shows no certificate. */
   readonly anotherClient: boolean
   /** Aborts the subrequest, whatever the handler does. */
