@@ -131,7 +131,7 @@ class Observer implements Recording {
 
   #judge(head: ResponseHead): Judgement {
     const { urlTag, unkeyedCredentials } = this.#context
-    const facts = { forwarded: this.#lookup.forwarded, unkeyedCredentials, urlTag }
+    const facts = { storedBefore: this.#lookup.storedBefore, unkeyedCredentials, urlTag }
     const run = { began: this.#start.timeOfDay, reads: this.#reads }
     return judgeResponse(this.#context.exchange, this.#context.route, facts, run, this.#partial ? asWhole(head) : head)
   }

@@ -1,13 +1,12 @@
 import type { ReadResult } from '@cattlegrid/core'
-import type { Forwarded } from '../response/cache-status.ts'
 import type { RequestContext } from '../road/admission.ts'
-import { varyRecordTtl } from '../response/keep-response.ts'
-import { isVaryRecord, type Stored, storedCodec } from '../response/recorded-response.ts'
+import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
 import type { ObservedRun } from '../route/http-cache.ts'
 import { type Role, roleOf } from './role.ts'
-import { assignKey, type LookupKeys } from '../road/keep-at-key.ts'
+import type { LookupKeys } from '../road/keep-at-key.ts'
+import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** A response that would have been stored. */
 export interface TracedResponse {
@@ -36,8 +35,7 @@ export class ObservedLookup {
   /** `outside`: reads the request's fields, which is no read by its handler. */
   constructor(context: RequestContext, outside: (call: () => string) => string) {
     this.#context = context
-    // No route in `mode: 'serve'` reads this key.
-    const base = `observed:${context.key}`
+    const base = traceKeyOf(context.key)
     this.#trace = { urlKey: base, record: undefined, key: base }
     this.done = this.#look(outside)
   }
@@ -51,9 +49,9 @@ export class ObservedLookup {
     return this.#run
   }
 
-  /** Why a leader's handler would have run, as far as a response of the URL was stored before. */
-  get forwarded(): Forwarded {
-    return this.#found === undefined ? 'uri-miss' : 'stale'
+  /** True if a response of the URL was stored before. */
+  get storedBefore(): boolean {
+    return this.#found !== undefined
   }
 
   /**
@@ -62,8 +60,7 @@ export class ObservedLookup {
    */
   async end(response: TracedResponse | undefined): Promise<void> {
     if (!this.#leads) return
-    // The store may be away or full: later observations miss a hit.
-    if (response !== undefined) await this.#store(response).catch(() => undefined)
+    if (response !== undefined) await this.#store(response)
     this.#endRun()
   }
 
@@ -81,18 +78,12 @@ export class ObservedLookup {
     if (this.#leads && this.#running.get(key) === this.#run) this.#running.delete(key)
   }
 
-  /** Stores a trace as the response would have been: with its lifetime and tags, and as a variant. */
   async #store({ names, lifetime, initialAge }: TracedResponse): Promise<void> {
-    const { exchange, route } = this.#context
-    const storage = await assignKey(route, this.#trace, names, exchange.headers)
-    if (storage === undefined) return
-    const { ttl, staleWhileRevalidate, tags } = lifetime
-    const trace = { status: 204, fields: {}, removed: [], body: Buffer.alloc(0), initialAge }
-    const windows = { ttl, staleWhileRevalidate, staleIfError: 0, tags, codec: storedCodec }
-    await route.cache.set<Stored>(storage.key, trace, windows)
-    if (storage.recordToKeep === undefined) return
-    const ofRecord = { ttl: varyRecordTtl(lifetime), codec: storedCodec, tags }
-    await route.cache.set<Stored>(this.#trace.urlKey, storage.recordToKeep, ofRecord)
+    try {
+      await storeTrace(this.#context.route, this.#trace, this.#context.exchange.headers, names, lifetime, initialAge)
+    } catch {
+      // The store is away or full: later observations miss a hit.
+    }
   }
 
   async #look(outside: (call: () => string) => string): Promise<void> {

@@ -10,12 +10,12 @@ import { hasDeclaredLength, type ResponseHead } from '../response/response-head.
 import type { HandlerTimes } from './handler-times.ts'
 import { reportFields } from '../response/report-fields.ts'
 import type { ClientReads } from '../request/client-reads.ts'
-import { isStoredBefore } from './load-task.ts'
+import type { Ambiguity } from '../request/single-fields.ts'
 import { noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 import type { SubrequestFacts } from './subrequest.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import { judge, type Judgement, type StoragePolicy, type Unstorable } from '../response/storable.ts'
+import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
 
 /** A body whose length differs from its `Content-Length`. */
@@ -28,7 +28,7 @@ const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
 const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
 /** The facts beside the head, about a request and its URL, that decide storing. */
-export interface StorageFacts extends Pick<SubrequestFacts, 'forwarded'> {
+export interface StorageFacts extends Pick<SubrequestFacts, 'storedBefore'> {
   /** The request has credentials that its key does not hold. */
   readonly unkeyedCredentials: boolean
   /** The response may depend on a URL that is not that of the key. Default: false. */
@@ -128,19 +128,24 @@ export function judgeResponse(
   const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
   const unkeyedUrl = facts.unkeyedUrl === true ? 'unkeyed-url' : undefined
   const selecting = selectingNames(head, route.ignoreVary)
-  const shared = forOneClient(judged, unkeyedUrl ?? exchange.ambiguityIn(selecting))
+  const why = unkeyedUrl ?? exchange.ambiguityIn(selecting)
+  const shared = forOneClient(judged, why)
   const judgement = exchange.judgePassedError(head.status, shared)
   reads.selectedBy(selecting)
   const personal = reads.found
   const mixed = mixedField(head, route.strip)
+  if ((personal === undefined && mixed === undefined) || judgement.kind === 'unshareable') return judgement
+  if (judgement.kind === 'fail') return { kind: 'fail', share: false }
   if (judgement.kind === 'store' && personal !== undefined) route.warnings.givePersonalRead(personal, exchange.target)
   if (judgement.kind === 'store' && mixed !== undefined) route.warnings.giveOuterValue(mixed, exchange.target)
-  const outerValue = mixed === undefined ? undefined : 'outer-value'
-  return forOneClient(judgement, personal === undefined ? outerValue : 'personal')
+  return { kind: 'unshareable', why: personal === undefined ? 'outer-value' : 'personal' }
 }
 
-/** The judgement on a response that, for this reason, only its own client may have; undefined: others may. */
-function forOneClient(judgement: Judgement, why: Unstorable | undefined): Judgement {
+/**
+ * A handler that could see two values of a selecting field, or another URL than that of the key, has
+ * responded to its own client only.
+ */
+function forOneClient(judgement: Judgement, why: Ambiguity | 'unkeyed-url' | undefined): Judgement {
   if (why === undefined || judgement.kind === 'unshareable') return judgement
   return judgement.kind === 'fail' ? { kind: 'fail', share: false } : { kind: 'unshareable', why }
 }
@@ -148,7 +153,7 @@ function forOneClient(judgement: Judgement, why: Unstorable | undefined): Judgem
 function judgeByRoute(
   exchange: Exchange,
   route: Route,
-  { forwarded, unkeyedCredentials, urlTag }: StorageFacts,
+  { storedBefore, unkeyedCredentials, urlTag }: StorageFacts,
   began: number,
   head: ResponseHead,
 ): Judgement {
@@ -166,7 +171,7 @@ function judgeByRoute(
     targets: storage.targets,
     stripSetCookie: storage.stripSetCookie,
     varyOn: storage.varyOn,
-    storedBefore: isStoredBefore(forwarded),
+    storedBefore,
     unkeyedCredentials,
     began,
   }

@@ -10,7 +10,7 @@ import type { Recorder } from '../recorder/recorder.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { RequestContext } from './admission.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import { holdsUsableStale, type LoadTask, responseToRevalidateOf } from './load-task.ts'
+import { holdsUsableStale, isStoredBefore, type LoadTask, responseToRevalidateOf } from './load-task.ts'
 
 /**
  * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right
@@ -32,6 +32,7 @@ export function runHandler(
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
     conditions,
+    storedBefore: isStoredBefore(forwarded),
     unkeyedCredentials,
     unkeyedUrl,
     urlTag,

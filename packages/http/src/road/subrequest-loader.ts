@@ -2,7 +2,7 @@ import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Exchange } from './exchange.ts'
 import { type LoadResult, rejectionOf, resultOfSubrequest } from './loaded-response.ts'
-import { type LoadTask, responseToRevalidateOf } from './load-task.ts'
+import { isStoredBefore, type LoadTask, responseToRevalidateOf } from './load-task.ts'
 import { copyUnreported } from '../request/watched-fields.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost } from '../fields/normal-host.ts'
@@ -140,6 +140,7 @@ export class SubrequestLoader {
       facts: {
         responseToRevalidate,
         leased: load.leased,
+        storedBefore: isStoredBefore(forwarded),
         forwarded,
         collapseFailed,
       },

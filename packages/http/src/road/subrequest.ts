@@ -10,6 +10,8 @@ export interface SubrequestFacts extends MissReason {
   readonly responseToRevalidate?: RecordedResponse | undefined
   /** True if the load holds the lease: only then can the response be stored. */
   readonly leased: boolean
+  /** A response of this URL was stored before: the URL is known to be shareable. */
+  readonly storedBefore: boolean
 }
 
 /** Marks a subrequest for the place that sent it. */
