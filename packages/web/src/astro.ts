@@ -10,8 +10,9 @@ import {
 } from '@cattlegrid/http'
 import { type AstroLifetime, asWord, coveredBy, DECLARED_BY, headersOf, pathTag } from './astro-declared.ts'
 import { isOfItsClient, showTo, WATCHED, withBody, withCookies } from './astro-page.ts'
+import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
-import { withoutSubrequests } from './subrequests.ts'
+import { noSubrequests, withoutSubrequests } from './subrequests.ts'
 
 export type { AstroLifetime } from './astro-declared.ts'
 
@@ -42,6 +43,7 @@ export interface AstroCacheProvider {
   invalidate: (what: { readonly path?: string; readonly tags?: string | string[] }) => Promise<void>
 }
 
+const NOTHING: ReadonlySet<string> = new Set()
 
 const NO_REQUESTS = 'none: the cache cannot ask Astro for a page'
 
@@ -91,6 +93,8 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): Astro
     const exchange = new FetchExchange<Request>(request, {
       name: String(declaration),
       pattern: rule?.path,
+      before: {},
+      written: NOTHING,
       run: async (shown, reads) => {
         if (reads === undefined) return withCookies(await next())
         showTo(request, shown)
@@ -99,6 +103,9 @@ export function astroCache(cache: Cache, options: AstroCacheOptions = {}): Astro
         if (isOfItsClient(response)) directivesOf(shown).noStore()
         return response
       },
+      passedError: () => undefined,
+      answerError: async (error) => answerOf(error),
+      subrequests: noSubrequests,
     })
     serve(exchange, rule?.route ?? others)
     try {

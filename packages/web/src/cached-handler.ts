@@ -1,9 +1,12 @@
 import type { Cache } from '@cattlegrid/core'
 import { compileRoute, httpCache, type RouteOptions, serve } from '@cattlegrid/http'
+import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import type { WebRouteOptions } from './route-options.ts'
 import { requestLike } from './request-like.ts'
 import { subrequestsBy } from './subrequests.ts'
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 /** A handler as Bun, Deno, route handlers of Next and the like take it. */
 export type CachedHandler<Req extends Request, Rest extends readonly unknown[]> = (
@@ -45,7 +48,12 @@ export function cachedHandler<Req extends Request = Request, Rest extends readon
   const cached: CachedHandler<Req, Rest> = (request, ...rest) => {
     const exchange = new FetchExchange<Req>(request, {
       name,
+      pattern: undefined,
+      before: {},
+      written: NOTHING,
       run: async (shown) => await handler(shown, ...rest),
+      passedError: () => undefined,
+      answerError: async (error) => answerOf(error),
       subrequests: subrequestsBy(
         (subrequest) => cached(subrequest as Req, ...rest),
         waitUntil,

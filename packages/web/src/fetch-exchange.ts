@@ -14,13 +14,12 @@ import {
   type SendSubrequest,
   type SubrequestMarker,
 } from '@cattlegrid/http/binding'
-import { answerOf } from './error-response.ts'
 import { ClientLeaving } from './client-leaving.ts'
 import { countAllowedReads, FetchReads } from './client-reads.ts'
 import { fieldsOfBody, headersFrom, withFields, withReplaced } from './fields.ts'
 import { type HandlerPlace, HandlerRun } from './handler-run.ts'
 import { requestLike } from './request-like.ts'
-import { markerOf, noSubrequests } from './subrequests.ts'
+import { markerOf } from './subrequests.ts'
 import { watchEnd } from './watched-end.ts'
 
 /** What lies behind the cache for one request, and how requests of the cache's own get there. */
@@ -29,13 +28,12 @@ export interface FetchPlace<Req extends Request, Given = Req, Produced = Respons
   readonly objects?: { readonly request: Given; readonly response?: Produced } | undefined
   readonly name: string
   /** The pattern of the route; undefined: the place stands before all routes. */
-  readonly pattern?: string | undefined
-  /** An error that the framework has turned into the response. Default: it turns none. */
-  readonly passedError?: () => { readonly error: unknown } | undefined
-  /** Throws an error of the cache as the framework answers it. Default: the cache answers. */
-  readonly throwError?: (error: PassedError) => never
-  /** Default: none can be sent. */
-  readonly subrequests?: SendSubrequest | undefined
+  readonly pattern: string | undefined
+  /** An error that the framework has turned into the response. */
+  readonly passedError: () => { readonly error: unknown } | undefined
+  /** Answers an error of the cache; rejects where the framework is to do that. */
+  readonly answerError: (error: PassedError) => Promise<Response>
+  readonly subrequests: SendSubrequest
 }
 
 /** One `Request`, and the `Response` to it. */
@@ -114,7 +112,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   field(name: string): FieldValue | undefined {
-    return this.#place.before?.[name]
+    return this.#place.before[name]
   }
 
   ambiguityIn(names: readonly string[], cookies?: readonly string[]): Ambiguity | undefined {
@@ -148,12 +146,12 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
   }
 
   judgePassedError(status: number, judgement: Judgement): Judgement {
-    const passed = this.#handler?.thrown ?? this.#place.passedError?.()
+    const passed = this.#handler?.thrown ?? this.#place.passedError()
     return passed === undefined ? judgement : judgedByError(passed.error, status, judgement)
   }
 
   subrequests(): SendSubrequest {
-    return this.#place.subrequests ?? noSubrequests
+    return this.#place.subrequests
   }
 
   addFields(make: (fields: HeaderFields) => Readonly<Record<string, string>>): void {
@@ -194,7 +192,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
 
   send({ status, fields, extraFields, removed, body }: Answer): void {
     const own = { ...fields, ...extraFields }
-    const outer = Object.entries(this.#place.before ?? {}).filter(([name]) => !(name in own) && !removed.includes(name))
+    const outer = Object.entries(this.#place.before).filter(([name]) => !(name in own) && !removed.includes(name))
     const headers = headersFrom({ ...Object.fromEntries(outer), ...own })
     this.#answer(new Response((body ?? null) as Uint8Array<ArrayBuffer> | null, { status, headers }))
   }
@@ -204,7 +202,7 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     const thrown = this.#handler?.thrown
     if (thrown !== undefined) return this.#fail(thrown.error)
     this.#status = passed.statusCode
-    this.#answerError(passed)
+    void this.#answerError(passed)
   }
 
   destroy(): void {
@@ -243,10 +241,9 @@ export class FetchExchange<Req extends Request, Given = Req, Produced = Response
     if (response !== undefined) this.#answer(response)
   }
 
-  #answerError(passed: PassedError): void {
+  async #answerError(passed: PassedError): Promise<void> {
     try {
-      this.#place.throwError?.(passed)
-      this.#answer(answerOf(passed))
+      this.#answer(await this.#place.answerError(passed))
     } catch (reason) {
       this.#fail(reason)
     }

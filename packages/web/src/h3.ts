@@ -52,7 +52,7 @@ export function cachedEventHandler(handler: EventHandler, options: CachedEventHa
       run: async (request, reads) =>
         await respond(handler, eventOf(event, request, reads, written), (error) => (passed = { error })),
       passedError: () => passed,
-      throwError: (error) => {
+      answerError: async (error) => {
         throw httpError(error)
       },
       subrequests: subrequestsOf(event, cached),

@@ -10,10 +10,10 @@ import { isRefresh, markShown } from './subrequests.ts'
 
 /** The handler of a place, and what is known of the layers around it. */
 export interface HandlerPlace<Req extends Request> {
-  /** The fields that layers outside have set so far. Default: none. */
-  readonly before?: HeaderFields
-  /** The names of the fields that the handler has set so far. Default: the framework does not tell. */
-  readonly written?: ReadonlySet<string>
+  /** The fields that layers outside have set so far. */
+  readonly before: HeaderFields
+  /** The names of the fields that the handler has set so far, where the framework tells them. */
+  readonly written: ReadonlySet<string>
   /** Runs the handler. `reads`: undefined where nothing is recorded. */
   readonly run: (request: Req, reads: FetchReads | undefined) => Promise<Response>
 }
@@ -141,13 +141,13 @@ export class HandlerRun<Req extends Request> {
   }
 
   #headOf(status: number, fields: HeaderFields, bodyLength: number | undefined): ResponseHead {
-    const { before = {}, written } = this.#place
+    const { before, written } = this.#place
     const changed = Object.keys(fields).filter((name) => String(fields[name]) !== String(before[name]))
     return {
       status,
       fields,
       // What the handler has set, too, is its own.
-      before: Object.fromEntries(Object.entries(before).filter(([name]) => written?.has(name) !== true)),
+      before: Object.fromEntries(Object.entries(before).filter(([name]) => !written.has(name))),
       errorFields: status < 400 ? undefined : new Set(changed),
       bodyLength,
       final: true,

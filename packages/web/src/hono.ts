@@ -7,7 +7,7 @@ import type { FetchReads } from './client-reads.ts'
 import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import { fieldsOf } from './fields.ts'
-import { subrequestsBy, withoutSubrequests } from './subrequests.ts'
+import { noSubrequests, subrequestsBy, withoutSubrequests } from './subrequests.ts'
 
 /** The options of a route: functions among them get Hono's context, as request and as response. */
 export type HonoRouteOptions<E extends Env = Env> = Omit<RouteOptions<Context<E>, Context<E>>, 'phase' | 'onError'>
@@ -75,7 +75,7 @@ export function honoCache<E extends Env = Env>(cache: Cache, defaults: HonoCache
         written,
         run: (request, reads) => runInside({ c, next, depth, written }, request, reads),
         passedError: () => (c.error === undefined ? undefined : { error: c.error }),
-        throwError: (error) => {
+        answerError: async (error) => {
           throw answering(error)
         },
         subrequests: subrequestsOf(c, app),
@@ -183,8 +183,8 @@ function answering(error: PassedError): PassedError {
   return Object.assign(error, { getResponse: () => answerOf(error) })
 }
 
-function subrequestsOf<E extends Env>(c: Context<E>, app: HonoCacheOptions<E>['app']): SendSubrequest | undefined {
-  if (app === undefined) return undefined
+function subrequestsOf<E extends Env>(c: Context<E>, app: HonoCacheOptions<E>['app']): SendSubrequest {
+  if (app === undefined) return noSubrequests
   const context = executionOf(c)
   const send = async (request: Request): Promise<Response> => await app().fetch(request, c.env, context)
   return subrequestsBy(send, context === undefined ? undefined : (work) => context.waitUntil(work))

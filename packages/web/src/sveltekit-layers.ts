@@ -78,12 +78,11 @@ export class WatchedLayers {
     const [field] = this.#outerFields(response)
     if (field !== undefined) forbid(request, `sets ${field} by event.setHeaders`)
     if (this.#page === '' || response.body === null || !isPage(response)) return response
-    const [begin, whole] = (response.body as ReadableStream<Uint8Array>).tee()
-    const reader = begin.getReader()
-    const { value } = await reader.read()
-    reader.cancel().catch(() => undefined)
-    if (!new TextDecoder().decode(value).startsWith(this.#page)) forbid(request, 'changes pages by transformPageChunk')
-    return new Response(whole, response)
+    const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader()
+    const first = await reader.read()
+    if (!new TextDecoder().decode(first.value).startsWith(this.#page))
+      forbid(request, 'changes pages by transformPageChunk')
+    return new Response(continued(first.value, reader), response)
   }
 
   /** SvelteKit refuses to set a field twice. The response has its fields: none that is set now reaches it. */
@@ -104,6 +103,23 @@ export class WatchedLayers {
 
 function isPage({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/html') === true
+}
+
+function continued(
+  first: Uint8Array | undefined,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      if (first !== undefined) controller.enqueue(first)
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async (reason) => await reader.cancel(reason),
+  })
 }
 
 function forbid(request: Request, why: string): void {

@@ -1,11 +1,12 @@
 import { type Cache, InvalidOptionError } from '@cattlegrid/core'
 import { compileRoute, httpCache, nextDeclaration, type QueryOptions, type RouteOptions, serve } from '@cattlegrid/http'
 import { FetchReads } from './client-reads.ts'
+import { answerOf } from './error-response.ts'
 import { FetchExchange } from './fetch-exchange.ts'
 import { recordable, sendable } from './sveltekit-data.ts'
 import type { SvelteKitEvent } from './sveltekit-event.ts'
 import { watchSent } from './sveltekit-fetch.ts'
-import { withoutSubrequests } from './subrequests.ts'
+import { noSubrequests, withoutSubrequests } from './subrequests.ts'
 import { DATA_PARAMETERS, shownEvent, watchEvent } from './sveltekit-reads.ts'
 import { hasSetCookie, type PageOptions, WatchedLayers } from './sveltekit-layers.ts'
 
@@ -40,6 +41,8 @@ interface Input<Event> {
 }
 
 const NO_REQUESTS = 'none: the cache cannot ask SvelteKit for a page'
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 /**
  * Puts a cache before the routes of a SvelteKit app: a hook for `src/hooks.server.ts`, alone or in
@@ -81,7 +84,12 @@ export function cachedHandle<E extends SvelteKitEvent = SvelteKitEvent>(
       objects: { request: event },
       name: `${declaration}${event.isSubRequest ? '.sub' : ''} ${id ?? ''}`,
       pattern: id !== null && compiled.has(id) ? id : undefined,
+      before: {},
+      written: NOTHING,
       run: (request, reads) => place.run(request, reads),
+      passedError: () => undefined,
+      answerError: async (error) => answerOf(error),
+      subrequests: noSubrequests,
     })
     serve(exchange, compiled.get(id ?? '') ?? others)
     return place.answer(await exchange.result)
