@@ -1,5 +1,6 @@
 import { onAbort } from '@cattlegrid/core/extend'
-import { type LoadTask, responseToRevalidateOf } from '../road/load-task.ts'
+import type { LoadTask } from '../road/loaded-response.ts'
+import { responseToRevalidateOf } from '../road/stale-response.ts'
 import type { SendAnonymously, SubrequestLoader } from '../road/subrequest-loader.ts'
 import type { Exchange } from '../road/exchange.ts'
 import type { RequestContext } from '../road/admission.ts'
@@ -27,7 +28,7 @@ export interface AuditedLoad {
  * that revalidates may confirm a stored response, and then there is nothing to compare.
  */
 export function auditOfLoad(
-  { exchange, route, sampled }: Pick<RequestContext, 'exchange' | 'route' | 'sampled'>,
+  { exchange, route, sampled = false }: Pick<RequestContext, 'exchange' | 'route' | 'sampled'>,
   task: LoadTask,
   subrequests: SubrequestLoader,
 ): AuditedLoad | undefined {

@@ -5,7 +5,7 @@ import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey } from '../response/vary.ts'
 import type { ObservedRun } from '../route/http-cache.ts'
 import { type Role, roleOf } from './role.ts'
-import type { LookupKeys } from '../road/keep-at-key.ts'
+import type { LookupKeys } from '../road/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** A response that would have been stored. */

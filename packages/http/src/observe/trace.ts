@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { varyRecordTtl } from '../response/keep-response.ts'
-import { type LookupKeys, assignKey } from '../road/keep-at-key.ts'
+import { type LookupKeys, assignKey } from '../road/storage-key.ts'
 import { type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import type { Route } from '../route/route.ts'

@@ -11,7 +11,7 @@ export interface Candidate {
   readonly headers: IncomingHttpHeaders
   readonly target: string
   /** The target was absolute: layers outside may have used its authority. */
-  readonly hadAuthority: boolean
+  readonly hadAuthority?: boolean
   readonly scheme: string
   readonly host: string
 }

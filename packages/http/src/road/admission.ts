@@ -10,15 +10,13 @@ import {
 } from '../request/eligible.ts'
 import type { Exchange } from './exchange.ts'
 import { withQuery } from '../request/query.ts'
-import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
+import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag as tagOfUrl } from '../request/request-key.ts'
 import type { Ambiguity } from '../request/single-fields.ts'
 import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */
 export interface KeyedRequest {
-  readonly exchange: Exchange
-  readonly route: Route
   /**
    * What the request shows. Read once: Express makes each of its requests and responses an object of a shape
    * of its own, and V8 searches them anew at each read.
@@ -38,13 +36,17 @@ export interface KeyedRequest {
 /**
  * A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request.
  */
-export interface RequestContext extends KeyedRequest {
+export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
+  readonly exchange: Exchange
+  readonly route: Route
   /**
    * Why the response of this request's own handler goes to its own client only; undefined: others may get it.
    */
   readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
-  /** The request was chosen for an audit: its own handler answers, whatever is stored. */
-  readonly sampled: boolean
+  /** The request was chosen for an audit: its own handler answers, whatever is stored. Default: false. */
+  readonly sampled?: boolean | undefined
+  /** As in `Candidate`. */
+  readonly hadAuthority: boolean
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
   readonly keyedUrl: (url: string) => string
   /**
@@ -81,8 +83,11 @@ export function honouredDirectives({ request, headers }: Exchange, route: Route)
   return route.obeysClient(request) ? requestDirectivesOf(headers) : NO_DIRECTIVES
 }
 
-export function requestContextOf(keyed: KeyedRequest, sampled: boolean): RequestContext {
-  const { exchange, route, candidate } = keyed
+export function requestContextOf(
+  exchange: Exchange,
+  route: Route,
+  { candidate, directives, key, target, unkeyedCredentials }: KeyedRequest,
+): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of
   // the URL.
   const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
@@ -92,7 +97,10 @@ export function requestContextOf(keyed: KeyedRequest, sampled: boolean): Request
   const { matched, decodesPath } = exchange
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
-  return { ...keyed, sampled, unshareable, keyedUrl, urlTag: urlTagOf(candidate, route) }
+  const { hadAuthority = false } = candidate
+  const urlTag = urlTagOf(candidate, route)
+  const keyed = { key, target, unkeyedCredentials, directives }
+  return { exchange, route, ...keyed, unshareable, hadAuthority, keyedUrl, urlTag }
 }
 
 /** Why the handler of this request may see another value of a keyed field or cookie than its key holds. */
@@ -115,7 +123,7 @@ export function urlTagOf(
   const { scheme, target } = requested
   const host = keyedHost(requested.host, keyRule)
   let tag: string | undefined
-  return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
+  return () => (tag ??= tagOfUrl({ scheme, host, target: withQuery(target, query) }))
 }
 
 function candidateOf(exchange: Exchange): Candidate {
@@ -188,7 +196,5 @@ function withKey(
   const holdsValues =
     keyedCredentials !== undefined || routeExtra !== undefined || headers.length > 0 || cookies.length > 0
   const key = holdsValues ? requestKey(parts) : route.keys.keyOf(parts)
-  return key === undefined
-    ? 'key-too-long'
-    : { exchange, route, candidate, directives, key, target, unkeyedCredentials }
+  return key === undefined ? 'key-too-long' : { candidate, directives, key, target, unkeyedCredentials }
 }

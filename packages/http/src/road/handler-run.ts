@@ -2,6 +2,8 @@ import { onAbort } from '@cattlegrid/core/extend'
 import { conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from './exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
+import type { LoadTask } from './loaded-response.ts'
+import { isStoredBefore } from './miss.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { hasAllInKey } from '../request/query.ts'
 import { keyedHost } from '../request/request-key.ts'
@@ -10,7 +12,7 @@ import type { Recorder } from '../recorder/recorder.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { RequestContext } from './admission.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import { holdsUsableStale, isStoredBefore, type LoadTask, responseToRevalidateOf } from './load-task.ts'
+import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
 
 /**
  * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right
@@ -55,9 +57,9 @@ export function runHandler(
  * parameters, and the handler can be shown it. What layers have made of another URL, such as a default for a
  * parameter that the client gives, may be anywhere: the response may depend on it.
  */
-export function seesKeyedUrl({ exchange, candidate, keyedUrl }: RequestContext): boolean {
+export function seesKeyedUrl({ exchange, hadAuthority, keyedUrl }: RequestContext): boolean {
   const { target } = exchange
-  if (candidate.hadAuthority || !hasAllInKey(target, keyedUrl(target))) return false
+  if (hadAuthority || !hasAllInKey(target, keyedUrl(target))) return false
   return isInKey(exchange, keyedUrl) || exchange.canRewrite(keyedUrl)
 }
 

@@ -1,11 +1,29 @@
 import type { Load, UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { HandlerTimes } from './handler-times.ts'
+import type { Miss } from './miss.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../recorder/recording-result.ts'
 import type { SubrequestResult } from './subrequest.ts'
 import { isAmbiguity } from '../request/single-fields.ts'
 import { selectingValues } from '../response/vary.ts'
+
+/** One load, and the facts that a handler run for it needs. */
+export interface LoadTask extends Miss {
+  readonly load: Load<never>
+  /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
+  readonly loadId: string
+  /** The times of the handler of the request that leads. */
+  readonly times: HandlerTimes
+  /**
+   * The layers outside of the request that leads have seen another URL than that of the key: see
+   * `seesKeyedUrl`.
+   */
+  readonly unkeyedUrl: boolean
+  /** An audit decides whether the response is stored. Default: false. */
+  readonly audited?: boolean | undefined
+}
 
 /** The value of a load whose response only the handler's own client gets, from the handler. */
 export const OWN_RESPONSE: unique symbol = Symbol('own response')

@@ -2,12 +2,12 @@ import type { CallOptions, CallerSignal, Lookup } from '@cattlegrid/core'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
+import { awaitInlineRefresh, storedWithoutRefresh } from './inline-refresh.ts'
 import { type Loaded, OWN_RESPONSE } from './loaded-response.ts'
-import type { Miss } from './load-task.ts'
-import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
+import type { Miss } from './miss.ts'
+import { isUsable, isVaryRecord, type RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './admission.ts'
 import type { ResponseLoader } from './response-loader.ts'
-import type { Route } from '../route/route.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 
 /** A request that still has no response after so many rounds runs its own handler. */
@@ -45,7 +45,7 @@ export class RequestLookup {
     this.#loader = loader
     this.#key = context.key
     // A client that gives a max-age and no max-stale takes no stale response (RFC 9111 section 5.2.1.1).
-    this.#maxAge = context.sampled ? 0 : context.directives.maxAge
+    this.#maxAge = context.sampled === true ? 0 : context.directives.maxAge
     this.#options = this.#maxAge === undefined ? { signal } : { signal, staleWhileRevalidate: false }
   }
 
@@ -157,54 +157,4 @@ function mayServe({ value, status, role, age }: Lookup<Loaded>): boolean {
 
 function isOfRecord(lookup: Lookup<Loaded>): lookup is Lookup<VaryRecord> {
   return lookup.value !== OWN_RESPONSE && isVaryRecord(lookup.value)
-}
-
-/**
- * For a route that refreshes inline: waits until this request's handler starts, or the refresh ends without
- * it. One request at a time refreshes a key; the others do not wait.
- */
-async function awaitInlineRefresh(
-  { inlineRefreshes }: Pick<Route, 'inlineRefreshes'>,
-  loader: ResponseLoader,
-  key: string,
-  { status, refresh }: Lookup<unknown>,
-): Promise<void> {
-  if (status !== 'stale' || refresh === undefined || inlineRefreshes.has(key)) return
-  const refreshed = async (): Promise<void> => {
-    inlineRefreshes.add(key)
-    try {
-      await refresh
-    } finally {
-      inlineRefreshes.delete(key)
-    }
-  }
-  // The responder must find the recorder of the handler.
-  await Promise.race([loader.whenHandlerStarts(), refreshed()])
-}
-
-/**
- * Returns the stored response for a request that cannot refresh it: if its load ran and brought nothing, no
- * other request would refresh the key for a while. Undefined where no stored response may be served without
- * a load.
- */
-async function storedWithoutRefresh(
-  { viewWithoutStaleIfError }: Pick<Route, 'viewWithoutStaleIfError'>,
-  key: string,
-): Promise<Lookup<Stored> | undefined> {
-  // A response that is kept only for errors needs a load first.
-  const found = await viewWithoutStaleIfError.read<Stored>(key).catch(() => undefined)
-  if (found === undefined || (!isVaryRecord(found.value) && !isUsable(found.value, found.age))) return undefined
-  const { value, state, age, freshFor } = found
-  return {
-    value,
-    status: state,
-    from: 'store',
-    role: 'none',
-    age,
-    freshFor,
-    foundStale: false,
-    waited: 0,
-    outcome: undefined,
-    refresh: undefined,
-  }
 }

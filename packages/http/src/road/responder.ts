@@ -1,27 +1,19 @@
-import type { Outcome } from '@cattlegrid/core'
 import type { Answer } from '../response/answer.ts'
 import { collapsedVerdict, revalidatedVerdict, servedVerdict, type Verdict } from '../response/cache-status.ts'
+import { clearUncacheable } from './clear-uncacheable.ts'
 import type { ServeError } from '../response/errors.ts'
 import type { ClientSignal } from './exchange.ts'
 import { stepAfterHandler, stepWithoutHandler, type FinalStep, type UnhandledRequest } from './final-step.ts'
-import { isKnownShareable } from './load-task.ts'
-import { hitInStore } from './hit.ts'
+import { isKnownShareable } from './miss.ts'
+import { answerOnlyIfCached } from './only-if-cached.ts'
 import type { Recorder } from '../recorder/recorder.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { noteError } from './request-report.ts'
-import type { KeyedRequest, RequestContext } from './admission.ts'
+import type { RequestContext } from './admission.ts'
 import { RequestLookup, type RequestResult } from './request-lookup.ts'
-import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
-
-const GATEWAY_TIMEOUT: Answer = {
-  status: 504,
-  fields: { 'content-length': '0' },
-  removed: [],
-  body: Buffer.alloc(0),
-}
 
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
 export class Responder {
@@ -136,29 +128,4 @@ export class Responder {
   #present(response: RecordedResponse, provenance: Provenance): Answer {
     return presentResponse(this.#context.exchange, this.#context.route, response, this.#preconditions, provenance)
   }
-}
-
-/** The answer to `only-if-cached`: a stored response, or a 504 (RFC 9111 section 5.2.1.7). */
-async function answerOnlyIfCached(request: KeyedRequest): Promise<Answer> {
-  // Where the cache cannot be read, nothing of it can be served.
-  const hit = await hitInStore(request, request.directives.maxAge).catch(() => undefined)
-  if (hit === undefined) noteError(request.exchange, 'only-if-cached')
-  return hit ?? GATEWAY_TIMEOUT
-}
-
-/**
- * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be
- * stored: the next request leads. Does nothing where it finds a lease or a stored response. One that comes
- * between this check and the deletion is lost: that costs one more load, and serves nothing old.
- */
-async function clearUncacheable(
-  { cache, callOptions }: Pick<Route, 'cache' | 'callOptions'>,
-  key: string,
-  outcome: Outcome | undefined,
-): Promise<void> {
-  const unleased = outcome?.kind === 'abandoned' && outcome.why === 'unleased'
-  // With `onWaitTimeout: 'load'` another caller may hold the lease.
-  if (!unleased || callOptions.onWaitTimeout === 'load') return
-  const found = await cache.inspect(key).catch(() => undefined)
-  if (found?.state === 'gone' && found.lease === null) await cache.delete(key).catch(() => undefined)
 }

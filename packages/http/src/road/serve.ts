@@ -9,7 +9,7 @@ import { isLoop, withoutLoopMembers } from '../request/loop-detection.ts'
 import { hasPreconditions } from '../request/handler-input.ts'
 import { observe } from '../observe/observe.ts'
 import { bypass } from './bypass.ts'
-import { honouredDirectives, type KeyedRequest, keyedRequestOf, requestContextOf, urlTagOf } from './admission.ts'
+import { honouredDirectives, keyedRequestOf, requestContextOf, urlTagOf } from './admission.ts'
 import { forgetRequest, reportRequest } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 import type { SubrequestMarker } from './subrequest.ts'
@@ -43,19 +43,19 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   }
   if (route.mode === 'observe') {
     route.audit?.noteObserved(exchange)
-    return observe(requestContextOf(request, false))
+    return observe(requestContextOf(exchange, route, request))
   }
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
   if (exchange.isAnswered) return exchange.pass()
   const sampled = route.audit?.samples(exchange) === true
-  if (!sampled && request.directives.maxAge === undefined && trySendHit(request)) return undefined
+  if (!sampled && request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
   if (isLoop(exchange.headers, request.key)) {
     exchange.replaceFields(withoutLoopMembers(exchange.headers))
     return bypass(exchange, route, 'loop')
   }
   if (hasPreconditions(exchange) && route.notes.isUnstored(request.key)) return bypass(exchange, route, 'unstored')
   if (!exchange.hasReplaceableFields) return bypass(exchange, route, 'read-only')
-  void new Responder(requestContextOf(request, sampled)).respond()
+  void new Responder({ ...requestContextOf(exchange, route, request), sampled }).respond()
 }
 
 /**
@@ -81,11 +81,11 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   }
   const request = keyedRequestOf(exchange, route, noDirectives)
   if (typeof request === 'string') return miss()
-  if (!exchange.isAnswered && trySendHit(request)) return undefined
+  if (!exchange.isAnswered && trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     if (!exchange.isAnswered && !trySend(exchange, hit)) miss()
   }
-  void hitInStore(request).then(sendOrMiss, () => sendOrMiss())
+  void hitInStore(exchange, route, request.key).then(sendOrMiss, () => sendOrMiss())
 }
 
 function noDirectives(): RequestDirectives {
@@ -98,8 +98,8 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
   if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route)
 }
 
-function trySendHit(request: KeyedRequest): boolean {
-  return trySend(request.exchange, hitInProcess(request))
+function trySendHit(exchange: Exchange, route: Route, key: string): boolean {
+  return trySend(exchange, hitInProcess(exchange, route, key))
 }
 
 /**

@@ -1,18 +1,17 @@
 import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Exchange } from './exchange.ts'
-import { type LoadResult, rejectionOf, resultOfSubrequest } from './loaded-response.ts'
-import { isStoredBefore, type LoadTask, responseToRevalidateOf } from './load-task.ts'
+import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from './loaded-response.ts'
+import { isStoredBefore } from './miss.ts'
 import { copyUnreported } from '../request/watched-fields.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost } from '../fields/normal-host.ts'
-import { cookiesOf, keyedHost } from '../request/request-key.ts'
-import { receivedValue, selectingValue } from '../fields/selecting-value.ts'
+import { keyedHost } from '../request/request-key.ts'
+import { subrequestFields } from './subrequest-fields.ts'
 import type { RequestContext } from './admission.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { Route } from '../route/route.ts'
-import type { VaryRecord } from '../response/vary.ts'
 import { validatorsOf } from '../response/revalidate.ts'
+import { responseToRevalidateOf } from './stale-response.ts'
 import type { SendSubrequest, SubrequestResponse, SubrequestResult } from './subrequest.ts'
 
 /** Sends an anonymous request. `vary`: the names of its selecting fields. */
@@ -159,24 +158,4 @@ export class SubrequestLoader {
  */
 function wasEnded({ signal }: Load<never>, why: string): boolean {
   return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
-}
-
-/**
- * The fields of a subrequest: those that the key and `Vary` name, as the key holds them; cookies and
- * credentials in the key, and `refreshHeaders`.
- */
-function subrequestFields(
-  headers: IncomingHttpHeaders,
-  { keyRule, refreshHeaders, eligibility }: Pick<Route, 'keyRule' | 'refreshHeaders' | 'eligibility'>,
-  record: VaryRecord | undefined,
-): Record<string, string> {
-  const credentials = eligibility.authorization === 'key' ? ['authorization'] : []
-  const selecting = [...keyRule.headers, ...(record?.vary ?? [])].map(
-    (name) => [name, selectingValue(name, headers)] as const,
-  )
-  const others = [...refreshHeaders, ...credentials].map((name) => [name, receivedValue(name, headers)] as const)
-  const clientCookies = cookiesOf(keyRule.cookies.length === 0 ? undefined : headers.cookie)
-  const cookies = keyRule.cookies.flatMap((name) => clientCookies.get(name) ?? [])
-  const present = [...selecting, ...others].filter((field): field is [string, string] => field[1] !== undefined)
-  return { ...(cookies.length === 0 ? {} : { cookie: cookies.join('; ') }), ...Object.fromEntries(present) }
 }

@@ -12,7 +12,6 @@ const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {})
   method: 'GET',
   originalMethod: undefined,
   target: '/a',
-  hadAuthority: false,
   scheme: 'http',
   host: 'shop.example',
   headers,

@@ -10,21 +10,12 @@ import { TestExchange } from '../support/exchange.ts'
 const MISS = { record: undefined, forwarded: 'uri-miss', collapseFailed: false } as const
 
 const context: Omit<RequestContext, 'exchange' | 'route'> = {
-  candidate: {
-    method: 'GET',
-    originalMethod: undefined,
-    headers: {},
-    target: '/a',
-    hadAuthority: false,
-    scheme: 'http',
-    host: 'shop.test',
-  },
   key: 'the key',
   target: '/a',
   unkeyedCredentials: false,
   directives: { noStore: false, onlyIfCached: false, maxAge: undefined },
   unshareable: undefined,
-  sampled: false,
+  hadAuthority: false,
   keyedUrl: (url) => url,
   urlTag: () => undefined,
 }
