@@ -37,7 +37,7 @@ export function routeFunctionsOf<Req, Res>(
   return {
     ttl: ttlOf(`${owner}.ttl`, ttl),
     tags: tagsOf(`${owner}.tags`, tags),
-    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, BYPASS) : () => Boolean(enabled),
+    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, BYPASS) : () => enabled,
     skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, SKIP),
     extra: extraOf(`${owner}.key.extra`, extra),
     obeysClient:
