@@ -14,7 +14,7 @@ const OF_URL = new Set(['no-freshness', 'no-store', 'private', 'no-cache'])
 
 /** What the requests of a cache have learned of its keys in this process: of the latest keys of each kind. */
 export class KeyNotes {
-  /** The keys of which a response could have been stored in app mode, had it been that of the key's own URL. */
+  /** The keys of which a response could have been stored in app mode, had it been of the key's own URL. */
   readonly declared: BoundedMap<string, string> = new BoundedMap(KEPT)
   readonly #runtime: Pick<Runtime, 'elapsed'>
   readonly #unstoredUntil = new BoundedMap<string, number>(UNSTORED_KEPT)

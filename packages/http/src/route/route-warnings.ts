@@ -29,7 +29,7 @@ export class RouteWarnings extends Warnings {
     this.#ttlOfCache = ttlOfCache
   }
 
-  /** Call it with each judged response. `target`: the URL of its request; `pattern`: the path of its route. */
+  /** Call it with each judged response. `target`: the URL of its request; `pattern`: that of its route. */
   noteJudgement(judgement: Judgement, target: string, pattern: string | undefined): void {
     const why = judgement.kind === 'unshareable' ? judgement.why : undefined
     if (why === 'no-freshness' && this.#ttl === undefined && pattern !== undefined) this.#giveUnusedTtl(pattern)
