@@ -22,7 +22,7 @@ export class FetchReads implements ClientReads {
   readonly properties: readonly string[]
   /** As in the rule. */
   readonly listsCookie: boolean
-  readonly #site: Pick<URL, 'protocol' | 'host'>
+  readonly #url: string
   readonly #keyedCookies: readonly string[]
   /** The fields and properties that count here. */
   readonly #own: readonly string[]
@@ -45,7 +45,7 @@ export class FetchReads implements ClientReads {
     this.#own = [...fields, ...this.properties]
     this.listsCookie = listsCookie
     this.#keyedCookies = keyedCookies
-    this.#site = new URL(request.url)
+    this.#url = request.url
     this.#outer = outer
   }
 
@@ -136,8 +136,9 @@ export class FetchReads implements ClientReads {
   /** True if the handler may see this field and its key holds all of it. */
   isKeyed(name: string, value: string | undefined): boolean {
     if (name === 'cookie') return hasOnlyKeyedCookies(value, this.#keyedCookies)
-    const { protocol, host } = this.#site
-    return name === 'x-forwarded-proto' ? `${value}:` === protocol : name === 'x-forwarded-host' && value === host
+    if (name !== 'x-forwarded-proto' && name !== 'x-forwarded-host') return false
+    const { protocol, host } = new URL(this.#url)
+    return name === 'x-forwarded-proto' ? `${value}:` === protocol : value === host
   }
 }
 
