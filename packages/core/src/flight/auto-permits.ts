@@ -14,7 +14,8 @@ import { type OwnLoads, SharedLimit } from './shared-limit.ts'
  */
 const CONTENDED = 50
 const CONTENDED_EACH = 5
-const CALM = 1000
+const CALM = 250
+const CALM_EACH = 10
 /**
  * The time between two reports of a process whose part others still use, and the part of it for each
  * process, ms.
@@ -23,15 +24,18 @@ const AGAIN = 15
 const AGAIN_EACH = 2
 /** No two reports of a process are sent within this time, ms. */
 const CLOSEST = 10
-/** A process counts as gone after so many times without a report. */
+/** A process counts as gone after this number of missed reports, and not before this time, ms. */
 const MISSED = 4
+const LEAST_KEPT = 2000
+/** The time for which a load counts whose loader runs on and whose own time is unknown, ms. */
+const LINGERS = 1000
 /** Weight of one load in the mean time of a load. */
 const TIME_WEIGHT = 0.1
 
 /**
  * The permits of `maxLoads: 'auto'`: all processes of the store share a limit on the loads at once from one
- * source, which follows the source. A process whose loads all have a permit reports once in a second, and one
- * without loads reports nothing.
+ * source, which follows the source. A process whose loads all have a permit reports four times a second, and
+ * one without loads reports nothing.
  */
 export class AutoPermits implements PermitSource {
   readonly #limit: SharedLimit
@@ -90,7 +94,7 @@ export class AutoPermits implements PermitSource {
     this.#limit.count(this.#running.size, now)
     const running = this.#limit.begin(now)
     this.#running.add(running)
-    this.#reportWithin(CALM)
+    this.#reportWithin(this.#calm)
     let released = false
     return (took, lingering) => {
       if (released) return
@@ -99,7 +103,7 @@ export class AutoPermits implements PermitSource {
       if (lingering === undefined) return this.#end(running)
       // Its source still works for it. Counted at most twice as long as the load took: a loader may
       // never return.
-      const cancel = this.#runtime.schedule(() => this.#end(running), took ?? CALM)
+      const cancel = this.#runtime.schedule(() => this.#end(running), took ?? LINGERS)
       void lingering.then(() => {
         cancel()
         this.#end(running)
@@ -168,11 +172,11 @@ export class AutoPermits implements PermitSource {
     if (hasNext) this.#reportWithin(0)
     else if (lacks) this.#reportWithin(Math.min(untilTurn, AGAIN + AGAIN_EACH * processes))
     else if (contended || this.#queue.size > 0) this.#reportWithin(Math.min(untilTurn, this.#interval))
-    else if (this.#running.size > 0) this.#reportWithin(CALM)
+    else if (this.#running.size > 0) this.#reportWithin(this.#calm)
   }
 
   async #exchange(): Promise<boolean> {
-    const post = this.#limit.post(this.#own, MISSED * Math.max(this.#interval, CALM / 2))
+    const post = this.#limit.post(this.#own, Math.max(LEAST_KEPT, MISSED * this.#interval))
     this.#turnedAway = false
     const answer = await answerOf(() => this.#store.post(post))
     const isAway = answer.kind === 'away'
@@ -194,6 +198,10 @@ export class AutoPermits implements PermitSource {
   }
 
   get #interval(): number {
-    return this.#limit.contended ? CONTENDED + CONTENDED_EACH * this.#limit.processes : CALM
+    return this.#limit.contended ? CONTENDED + CONTENDED_EACH * this.#limit.processes : this.#calm
+  }
+
+  get #calm(): number {
+    return Math.max(CALM, CALM_EACH * this.#limit.processes)
   }
 }

@@ -178,7 +178,9 @@ export class SharedLimit {
     const peak = Math.max(wanted, this.#peak, this.#lastPeak)
     this.#lastPeak = Math.max(this.#peak, wanted)
     this.#peak = 0
-    return Math.max(wanted, Math.ceil(HEADROOM * peak) + 1)
+    // What it does not use until its next report keeps others waiting: never more than an equal part.
+    const reserve = Math.min(Math.ceil(HEADROOM * peak) + 1, Math.floor(this.atOnce / this.processes))
+    return Math.max(wanted, reserve)
   }
 
   #report({ running, queued, now }: OwnLoads): LoadReport {

@@ -72,6 +72,32 @@ describe('permits that follow a source', () => {
     expect(granted(many)).toBe(FIRST - 2)
   })
 
+  it('leave to each process an equal part that it can use at once, whatever ran in the others lately', async () => {
+    await setLimit(24)
+    const processes = [join(), join(), join(), join()]
+    const runFor50 = (permit: ReleasePermit | undefined): unknown => runtime.schedule(() => permit?.(50), 50)
+    const waiting = new Map<Waiting, number>()
+    let longest = 0
+    // One process after the other has six loads at once.
+    for (let step = 0; step < 400; step += 1) {
+      const busy = step % 20 === 0 ? processes[(step / 20) % 4] : undefined
+      for (let load = 0; busy !== undefined && load < 6; load += 1) {
+        const permit = busy.tryAcquirePermit()
+        if (permit === undefined) waiting.set(queue(busy, 1)[0] ?? new Waiting(), step)
+        else runFor50(permit)
+      }
+      await runtime.advance(10)
+      for (const [load, since] of waiting) {
+        if (load.permit === undefined) continue
+        waiting.delete(load)
+        runFor50(load.permit)
+        if (step > 200) longest = Math.max(longest, (step + 1 - since) * 10)
+      }
+    }
+    expect(waiting.size).toBe(0)
+    expect(longest).toBeLessThanOrEqual(20)
+  })
+
   it('go round where there are fewer than processes', async () => {
     await setLimit(1)
     const processes = [join(), join(), join()]
