@@ -31,11 +31,14 @@ export class LoadLimits {
 
   /** The permits of a view of what has `outer`. */
   ofView(outer: PermitSource, maxLoads: number | 'auto' | undefined, source: string | undefined): PermitSource {
-    if (maxLoads !== undefined && maxLoads !== 'auto') return new ViewPermits(new Permits(maxLoads), outer)
+    if (maxLoads !== undefined && maxLoads !== 'auto') {
+      const own = new Permits(maxLoads)
+      // The limit that follows one source does not count for the loads of another.
+      return source !== undefined && outer instanceof AutoPermits ? own : new ViewPermits(own, outer)
+    }
     const follows = maxLoads === 'auto' || (source !== undefined && outer instanceof AutoPermits)
     if (!follows) return outer
     const own = this.#following(source ?? SOURCE)
-    // The limit of another source does not count for these loads.
     return outer instanceof AutoPermits ? own : new ViewPermits(own, outer)
   }
 

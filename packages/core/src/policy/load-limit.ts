@@ -10,8 +10,12 @@ const FEWEST_SAMPLES = 4
 /** Loads leave room that take less than this times `base`, and less than `base` and this time, ms. */
 const FLAT = 1.3
 const QUEUE = 75
-/** Loads that take more than this times `base` queue at the source. */
+/**
+ * Loads queue at the source that take more than this times `base`, and more than `base` and this time, ms: a
+ * process that is busy itself may see its loads end as late as that.
+ */
 const SLOW = 1.75
+const BUSY = 35
 /**
  * Growth a window until the first sign of a queue, and after each sign of one; there each step takes the root
  * of the last, down to the least.
@@ -67,8 +71,9 @@ function judge(state: LoadLimit, { running, bound }: LoadWindow, seen: Median): 
   const flatNow = seen.atMost < bar
   // Once the base is proven, loads that take as long as it need no test.
   const fullFor = full && bound && (!flatNow || state.testAfter === undefined) ? state.fullFor + 1 : 0
-  const slow = full && seen.atLeast >= base * SLOW
-  const maybeSlow = full && seen.atLeastOnceEnded >= base * SLOW
+  const slowFrom = Math.max(base * SLOW, base + BUSY)
+  const slow = full && seen.atLeast >= slowFrom
+  const maybeSlow = full && seen.atLeastOnceEnded >= slowFrom
   const growth = Math.min(state.growth, NEXT_GROWTH)
   if (slow && limit <= 1) return { ...state, base: seen.median, growth, flat: limit }
   // In whole loads: of three, 0.9 would be two, and a source that takes three is then too small.
