@@ -10,6 +10,7 @@ const packages = {
   express: ['core', 'http'],
   fastify: ['core', 'http'],
   nestjs: ['core', 'http', 'express', 'fastify'],
+  next: ['core'],
   web: ['core', 'http'],
   metrics: ['core', 'http'],
   testkit: ['core', 'http'],

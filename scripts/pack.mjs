@@ -16,6 +16,7 @@ for (const [title, names, beside = []] of [
   ['Bun, Deno, Hono', ['web'], ['hono']],
   ['h3', ['web'], ['h3']],
   ['SvelteKit, Astro', ['web']],
+  ['Next', ['next'], ['next', 'react', 'react-dom']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
   ['the story of a key', ['explain']],

@@ -1,0 +1,4 @@
+import { nextIsrHandler } from '@cattlegrid/next'
+import { sharedCache } from './cache.mjs'
+
+export default nextIsrHandler(sharedCache)

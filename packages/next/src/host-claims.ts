@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto'
+import { type Cache, type ClaimedLead, structured } from '@cattlegrid/core'
+import { BoundedMap, LONGEST_WINDOW } from '@cattlegrid/core/extend'
+import { PathLog, type PathMoment } from './path-log.ts'
+import { tagsOfEntry, tagsToInvalidate } from './tag-names.ts'
+
+/** How long a lead lasts: three times the last load of its key, within these bounds; and the first one, ms. */
+const HOLD_PER_LOAD = 3
+const SHORTEST_HOLD = 2_000
+const LONGEST_HOLD = 30_000
+const FIRST_HOLD = 10_000
+/** Number of keys whose load time is known. */
+const TIMES_KEPT = 10_000
+/** How long asks are remembered, ms, and how many of them. */
+const ASK_KEPT = 60_000
+const ASKS_KEPT = 10_000
+/** A longer key of the host is replaced by its digest, in characters. */
+const LONGEST_KEY = 60_000
+/** Number of tags in one invalidation. */
+const TAGS_AT_ONCE = 50
+/** The longest freshness, ms: 1,000 years. */
+const LONGEST_FRESH = 1000 * 366 * 86_400_000
+
+/** What the host hands over, and how long it lasts, ms. */
+export interface Handed<V> {
+  readonly value: V
+  readonly ttl: number
+  readonly staleFor: number
+  readonly tags: readonly string[]
+  /** When its load began, by `clock`. Undefined: the host does not tell. */
+  readonly begunAt?: number | undefined
+  /** False: it must not be stored if no `get` came before. */
+  readonly onDemand: boolean
+}
+
+/** How long values may be served stale after an invalidation, in seconds. */
+export interface NextDurations {
+  readonly expire?: number | undefined
+}
+
+/** A load without a value to store. `failed`: the load did not come to its end. */
+export interface Refused {
+  readonly refused: 'too-large' | 'dynamic' | 'failed'
+  readonly begunAt?: number | undefined
+}
+
+/** What the host may use. Times in ms. */
+export interface Found<V> {
+  readonly value: V
+  /** Time since its load began. */
+  readonly age: number
+  /** The host must load anew: it has the lead. False also for a stale value that another caller refreshes. */
+  readonly refresh: boolean
+  readonly stale: boolean
+  /** How long the host need not ask again for a stale value that another caller refreshes. */
+  readonly hold: number
+}
+
+interface Stored<V> {
+  readonly value: V
+  readonly took: number
+  /** The moment before its load. */
+  readonly begin: PathMoment
+}
+
+/** A `get` after which the host loads. */
+interface Ask<V> {
+  readonly key: string
+  readonly asker: object
+  readonly at: number
+  readonly begin: PathMoment
+  /** Undefined once it is lost, and of a load that nobody may store. */
+  lead: ClaimedLead<Stored<V>> | undefined
+  /** Writes of keys that begin with this key, of the same load. */
+  readonly parts: { readonly key: string; readonly stored: Promise<void> }[]
+}
+
+/**
+ * The cache of a host that only knows `get` and `set`: one that gets nothing, or a stale value, from `get`
+ * loads, and hands the result to `set`. It never says that a load failed.
+ */
+export class HostClaims<V> {
+  readonly #cache: Cache
+  readonly #prefix: string
+  readonly #hasParts: boolean
+  readonly #paths: PathLog
+  /** By key, the oldest first. */
+  readonly #asks = new Map<string, Ask<V>[]>()
+  readonly #inOrder = new Set<Ask<V>>()
+  readonly #writes = new Map<string, Promise<void>>()
+  readonly #took = new BoundedMap<string, number>(TIMES_KEPT)
+
+  /** `hasParts`: a load may also hand over values of keys that begin with its own. */
+  constructor(cache: Cache, prefix: string, hasParts: boolean) {
+    // The host loads whatever the cache says, and its loads ask for others: a limit would only hold it up.
+    this.#cache = cache.with({ codec: structured, source: 'next', maxLoads: Number.MAX_SAFE_INTEGER })
+    this.#prefix = prefix
+    this.#hasParts = hasParts
+    this.#paths = new PathLog(this.#cache)
+  }
+
+  /**
+   * Returns a value, or undefined if the host is to load. It waits while another caller loads the key.
+   *
+   * @param pathTags the value must be newer than the last invalidation of each.
+   * @param asker who calls `set` after this.
+   */
+  async get(key: string, pathTags: readonly string[], asker: object): Promise<Found<V> | undefined> {
+    await this.#writes.get(key)
+    const { now, invalidated } = await this.#paths.read(pathTags)
+    const storedKey = this.#storedKey(key)
+    const claimed = await this.#claim({ key, asker, begin: now }, storedKey)
+    if (claimed === undefined || pathTags.length === 0 || isNewer(claimed.begin, invalidated)) return claimed?.found
+    // Its load replaces the value for all paths.
+    if (claimed.found.refresh) return undefined
+    // Other paths may still use it: for this one there is a newer value beside it.
+    const beside = `${storedKey}@${invalidated.log}.${invalidated.number}`
+    return (await this.#claim({ key, asker, begin: now }, beside))?.found
+  }
+
+  #storedKey(key: string): string {
+    const short = key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('base64url')
+    return this.#prefix + short
+  }
+
+  /** Undefined: the host is to load. `begin`: of the value that was found. */
+  async #claim(
+    by: Pick<Ask<V>, 'key' | 'asker' | 'begin'>,
+    storedKey: string,
+  ): Promise<{ readonly begin: PathMoment; readonly found: Found<V> } | undefined> {
+    const hold = this.#holdOf(by.key)
+    const claim = await this.#cache
+      .claim<Stored<V>>(storedKey, { ttl: LONGEST_HOLD, hold })
+      .catch((): { readonly kind: 'alone' } => ({ kind: 'alone' }))
+    if (claim.kind === 'value') {
+      const { value, took, begin } = claim.value
+      this.#took.set(by.key, took)
+      const stale = claim.status === 'stale'
+      return { begin, found: { value, age: claim.age + took, stale, refresh: false, hold } }
+    }
+    const ask: Ask<V> = { ...by, at: clock(), lead: undefined, parts: [] }
+    this.#remember(ask)
+    if (claim.kind === 'alone') return undefined
+    ask.lead = claim
+    claim.signal.addEventListener('abort', () => (ask.lead = undefined), { once: true })
+    if (claim.stale === undefined) return undefined
+    const { value, took, begin } = claim.stale.value
+    this.#took.set(by.key, took)
+    return { begin, found: { value, age: claim.stale.age + took, stale: true, refresh: true, hold } }
+  }
+
+  /**
+   * Stores what the host has loaded. Nothing is stored of a load that has lost its lead, or never had one. A
+   * value for which the host did not ask before is written without a lead: it loads such a one on demand.
+   * Never rejects for the store.
+   */
+  async set(key: string, handing: Promise<Handed<V> | Refused>, asker: object): Promise<void> {
+    // Before anything is awaited: the host hands over the parts of a load first, and then the whole.
+    const whole = this.#hasParts && !this.#asks.has(key) ? this.#wholeOf(key) : undefined
+    const stored = handing.then((handed) => this.#store(key, handed, asker, whole))
+    whole?.parts.push({ key, stored })
+    await stored
+  }
+
+  async #store(key: string, handed: Handed<V> | Refused, asker: object, whole: Ask<V> | undefined): Promise<void> {
+    const ask = this.#askOf(key, asker, handed.begunAt)
+    if ('refused' in handed) return ask && (await this.#refuse(ask, handed.refused))
+    if (ask !== undefined) return await this.#commit(ask, handed)
+    if (whole === undefined && !handed.onDemand) return
+    const written = this.#write(key, handed, whole?.begin ?? (await this.#paths.read([])).now)
+    this.#writes.set(key, written)
+    await written
+    if (this.#writes.get(key) === written) this.#writes.delete(key)
+  }
+
+  /** A load that failed may be tried again at the end of its hold. */
+  async #refuse(ask: Ask<V>, why: Refused['refused']): Promise<void> {
+    if (why === 'failed') return
+    this.#forget(ask)
+    await ask.lead?.uncacheable({ why })
+  }
+
+  async #commit(ask: Ask<V>, handed: Handed<V>): Promise<void> {
+    this.#forget(ask)
+    const { key, lead, begin, parts } = ask
+    // Whoever is woken by the commit reads them next.
+    await Promise.allSettled(parts.map(({ stored }) => stored))
+    const { took, keep } = keepOf(handed, ask.at)
+    const outcome = await lead?.commit({ value: handed.value, took, begin }, keep)
+    if (outcome?.kind === 'committed') return void this.#took.set(key, took)
+    await Promise.allSettled(parts.map((part) => this.#cache.delete(this.#storedKey(part.key))))
+  }
+
+  async #write(key: string, handed: Handed<V>, begin: PathMoment): Promise<void> {
+    const { took, keep } = keepOf(handed, clock())
+    const value = { value: handed.value, took, begin }
+    // The events of the cache tell of a store that is away; the request needs no more.
+    await this.#cache.set<Stored<V>>(this.#storedKey(key), value, keep).catch(() => undefined)
+  }
+
+  /**
+   * Invalidates what carries one of the tags, and what paths use that are among them. `durations`: values may
+   * be served stale, for `expire` seconds; without it for as long as they last.
+   *
+   * @throws StoreAwayError when the store did not answer.
+   */
+  async invalidate(tags: readonly string[], durations?: NextDurations): Promise<void> {
+    const names = tagsToInvalidate(tags)
+    const { expire } = durations ?? { expire: 0 }
+    const options = { deleteAfter: expire === undefined ? undefined : expire * 1000 }
+    const steps = [this.#paths.add(tags)]
+    for (let first = 0; first < names.length; first += TAGS_AT_ONCE) {
+      const some = names.slice(first, first + TAGS_AT_ONCE)
+      steps.push(expire === 0 ? this.#cache.invalidateTags(some) : this.#cache.expireTags(some, options))
+    }
+    await Promise.all(steps)
+  }
+
+  #holdOf(key: string): number {
+    const took = this.#took.get(key)
+    if (took === undefined) return FIRST_HOLD
+    return Math.min(LONGEST_HOLD, Math.max(SHORTEST_HOLD, HOLD_PER_LOAD * took))
+  }
+
+  #remember(ask: Ask<V>): void {
+    const asks = this.#asks.get(ask.key)
+    if (asks === undefined) this.#asks.set(ask.key, [ask])
+    else asks.push(ask)
+    this.#inOrder.add(ask)
+    for (const old of this.#inOrder) {
+      if (ask.at - old.at < ASK_KEPT && this.#inOrder.size <= ASKS_KEPT) break
+      this.#forget(old)
+      void old.lead?.handOver()
+    }
+  }
+
+  #forget(ask: Ask<V>): void {
+    this.#inOrder.delete(ask)
+    const left = (this.#asks.get(ask.key) ?? []).filter((other) => other !== ask)
+    if (left.length === 0) this.#asks.delete(ask.key)
+    else this.#asks.set(ask.key, left)
+  }
+
+  /** The load that also stores values under keys that begin with its own. */
+  #wholeOf(key: string): Ask<V> | undefined {
+    return [...this.#inOrder].find((ask) => ask.lead !== undefined && key.startsWith(ask.key))
+  }
+
+  /** The last ask of the asker before the load began. */
+  #askOf(key: string, asker: object, begunAt = Infinity): Ask<V> | undefined {
+    return this.#asks.get(key)?.findLast((ask) => ask.asker === asker && ask.at <= begunAt)
+  }
+}
+
+function isNewer(begin: PathMoment, invalidated: PathMoment): boolean {
+  return begin.log === invalidated.log && begin.number >= invalidated.number
+}
+
+function keepOf({ ttl, staleFor, tags, begunAt }: Handed<unknown>, askedAt: number) {
+  const took = Math.max(0, clock() - (begunAt ?? askedAt))
+  const fresh = Math.max(1, ttl - took)
+  const keep = { ttl: fresh, staleWhileRevalidate: Math.min(LONGEST_WINDOW, staleFor), tags: tagsOfEntry(tags) }
+  return { took, keep }
+}
+
+/** True for a load that began so lately that an ask before it is remembered. */
+export function isRemembered(begunAt: number): boolean {
+  return clock() - begunAt < ASK_KEPT
+}
+
+/** As Next stamps its entries. */
+export function clock(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+/** A duration of Next, in seconds, as ms; without one, what it lasts for has no end. */
+export function milliseconds(seconds: number | false | undefined): number {
+  return seconds === false || seconds === undefined ? LONGEST_FRESH : Math.min(seconds * 1000, LONGEST_FRESH)
+}

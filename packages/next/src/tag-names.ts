@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+
+/** What the cache takes. */
+const MOST_TAGS = 100
+const LONGEST = 256
+/** Number of groups of tags. An entry with too many tags carries their groups instead. */
+const GROUPS = 64
+
+/** The names under which an entry carries its tags. */
+export function tagsOfEntry(tags: readonly string[]): readonly string[] {
+  const names = [...new Set(tags)]
+  return names.length <= MOST_TAGS ? names.map(tagName) : [...new Set(names.map(groupOf))]
+}
+
+/** The names to invalidate for these tags: their own, and their groups. */
+export function tagsToInvalidate(tags: readonly string[]): readonly string[] {
+  return [...new Set(tags.flatMap((tag) => [tagName(tag), groupOf(tag)]))]
+}
+
+function tagName(tag: string): string {
+  return tag.length <= LONGEST && !tag.startsWith('%') ? tag : `%tag:${digestOf(tag).toString('base64url')}`
+}
+
+function groupOf(tag: string): string {
+  return `%group:${(digestOf(tag)[0] ?? 0) % GROUPS}`
+}
+
+function digestOf(tag: string): Buffer {
+  return createHash('sha256').update(tag).digest()
+}

@@ -1,0 +1,214 @@
+import { createCache, memoryStore, type Store } from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type NextCacheEntry, nextCacheHandler, type NextCacheHandler } from '../src/index.ts'
+
+let runtime: ManualRuntime
+let store: Store
+
+beforeEach(() => {
+  runtime = createManualRuntime()
+  store = memoryStore({ runtime })
+})
+
+/** The handler of one process. */
+const process = (): NextCacheHandler => nextCacheHandler(createCache({ store, runtime }), { maxBytes: 100 })
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+function rendered(text: string, { tags = [], ...windows }: Partial<NextCacheEntry> = {}): Promise<NextCacheEntry> {
+  const value = new Blob([text]).stream() as unknown as ReadableStream<Uint8Array>
+  return Promise.resolve({ value, tags, stale: 300, timestamp: now(), expire: 600, revalidate: 60, ...windows })
+}
+
+async function textOf(entry: NextCacheEntry | undefined): Promise<string | undefined> {
+  return entry && (await new Response(entry.value).text())
+}
+
+/** What a process has, when it needs not wait for it. */
+async function textIn(handler: NextCacheHandler, key: string, softTags: string[] = []): Promise<string | undefined> {
+  return await textOf(await handler.get(key, softTags))
+}
+
+/** Lets time pass until the promise settles. */
+async function passing<T>(promise: Promise<T>): Promise<T> {
+  let isSettled = false
+  const settle = (): boolean => (isSettled = true)
+  promise.then(settle, settle)
+  for (let step = 0; step < 500 && !isSettled; step += 1) await runtime.advance(20)
+  return await promise
+}
+
+const pathOf = (path: string): string => `_N_T_${path}`
+
+describe("the handler of 'use cache'", () => {
+  it('gives each reader a stream of its own, with the bytes that were rendered', async () => {
+    const handler = process()
+    await handler.get('key', [])
+    await handler.set('key', rendered('seven'))
+    expect([await textIn(handler, 'key'), await textIn(process(), 'key')]).toEqual(['seven', 'seven'])
+  })
+
+  it('has all others wait for the process that renders', async () => {
+    const [leader, other] = [process(), process()]
+    expect(await leader.get('key', [])).toBeUndefined()
+    const waiting = [leader, other, other].map((handler) => textIn(handler, 'key'))
+    await leader.set('key', rendered('seven'))
+    await runtime.advance(10)
+    expect(await Promise.all(waiting)).toEqual(['seven', 'seven', 'seven'])
+  })
+
+  it('has one process refresh a stale entry, and shows it to the others as one that needs no refresh', async () => {
+    const [leader, other] = [process(), process()]
+    await leader.get('key', [])
+    await leader.set('key', rendered('old', { revalidate: 1, tags: ['product'] }))
+    await runtime.advance(2000)
+    const refreshing = await leader.get('key', [])
+    const served = await other.get('key', [])
+    const isPast = ({ timestamp, revalidate }: NextCacheEntry): boolean => now() > timestamp + revalidate * 1000
+    expect([refreshing, served].map((entry) => entry && isPast(entry))).toEqual([true, false])
+  })
+
+  it('refreshes an entry that a tag has made stale, whatever its age', async () => {
+    const [handler, other] = [process(), process()]
+    await handler.get('key', [])
+    await handler.set('key', rendered('old', { tags: ['product'] }))
+    await other.updateTags(['product'], { expire: 60 })
+    expect((await handler.get('key', []))?.revalidate).toBe(-1)
+    await runtime.advance(61_000)
+    expect(await textIn(other, 'key')).toBeUndefined()
+  })
+
+  it('forgets an entry whose tag was invalidated, also one of more tags than a cache takes', async () => {
+    const handler = process()
+    const tags = Array.from({ length: 128 }, (_, index) => `tag:${index}`)
+    for (const tag of ['tag:0', 'tag:127', 't'.repeat(300)]) {
+      await handler.get(tag, [])
+      await handler.set(tag, rendered('old', { tags: [...tags, 't'.repeat(300)] }))
+      expect(await textIn(handler, tag)).toBe('old')
+      await process().updateTags([tag])
+      expect(await textIn(process(), tag)).toBeUndefined()
+    }
+  })
+
+  it('stores nothing of a render that began before its tag was invalidated', async () => {
+    const [slow, other] = [process(), process()]
+    await slow.get('key', [])
+    const entry = rendered('old', { tags: ['product'] })
+    await other.updateTags(['product'])
+    await slow.set('key', entry)
+    expect(await textIn(other, 'key')).toBeUndefined()
+  })
+
+  it('has a path render anew what it uses once it was invalidated, and no other path', async () => {
+    const [handler, other] = [process(), process()]
+    await handler.get('menu', [pathOf('/a')])
+    await handler.set('menu', rendered('old'))
+    await other.updateTags([pathOf('/a')])
+    expect(await textIn(other, 'menu', [pathOf('/a')])).toBeUndefined()
+    expect(await textIn(handler, 'menu', [pathOf('/b')])).toBe('old')
+    await other.set('menu', rendered('new'))
+    expect(await textIn(handler, 'menu', [pathOf('/a')])).toBe('new')
+  })
+
+  it('keeps no value of a path that was invalidated while it was rendered', async () => {
+    const [slow, other] = [process(), process()]
+    await slow.get('menu', [pathOf('/a')])
+    const entry = rendered('old')
+    await other.updateTags([pathOf('/a')])
+    await slow.set('menu', entry)
+    expect(await textIn(other, 'menu', [pathOf('/a')])).toBeUndefined()
+  })
+
+  it('notes invalidations of many paths at once, by several processes', async () => {
+    const handlers = [process(), process(), process()]
+    const reader = process()
+    await reader.get('menu', [])
+    await reader.set('menu', rendered('old'))
+    const paths = Array.from({ length: 60 }, (_, index) => pathOf(`/${index}`))
+    const noted = Promise.all(paths.map((path, index) => handlers[index % 3]?.updateTags([path])))
+    await passing(noted)
+    for (const path of paths) {
+      const text = await textIn(reader, 'menu', [path])
+      if (text === undefined) await reader.set('menu', rendered('new'))
+      else expect(text).toBe('new')
+    }
+  })
+
+  it('stores the entry of a root parameter before the one that points to it', async () => {
+    const [handler, other] = [process(), process()]
+    await handler.get('key', [])
+    const waiting = other.get('key', []).then(() => textIn(other, 'key[lang]'))
+    await Promise.all([handler.set('key[lang]', rendered('x'.repeat(90))), handler.set('key', rendered('.'))])
+    await runtime.advance(10)
+    expect(await waiting).toBe('x'.repeat(90))
+  })
+
+  it('stores nothing of a process that has lost its lead, or never had one', async () => {
+    const [slow, other] = [process(), process()]
+    await slow.get('key', [])
+    const entry = rendered('old')
+    await runtime.advance(11_000)
+    await other.get('key', [])
+    await other.set('key', rendered('new'))
+    await slow.set('key', entry)
+    expect(await textIn(other, 'key')).toBe('new')
+  })
+
+  it('ends a lead that nobody ends after three times the last render, at least two seconds', async () => {
+    const [lost, other] = [process(), process()]
+    await lost.get('key', [])
+    await lost.set('key', rendered('old', { tags: ['product'] }))
+    await other.updateTags(['product'])
+    await lost.get('key', [])
+    const next = other.get('key', []).then(() => 'leads')
+    await runtime.advance(1900)
+    expect(await Promise.race([next, 'waits'])).toBe('waits')
+    await runtime.advance(200)
+    expect(await next).toBe('leads')
+  })
+
+  it('writes what was rendered on demand, for which nobody asked', async () => {
+    const handler = process()
+    await handler.get('key', [])
+    await handler.set('key', rendered('old'))
+    await process().set('key', rendered('new'))
+    expect(await textIn(handler, 'key')).toBe('new')
+  })
+
+  it('stores no entry that is too large or dynamic, and has nobody wait for one', async () => {
+    const [handler, other] = [process(), process()]
+    for (const entry of [rendered('x'.repeat(101)), rendered('', { expire: 0 })]) {
+      const key = `key:${(await entry).expire}`
+      await handler.get(key, [])
+      const waiting = other.get(key, [])
+      await handler.set(key, entry)
+      expect(await passing(waiting)).toBeUndefined()
+    }
+  })
+
+  it('stores nothing of a stream that failed, and does not reject', async () => {
+    const handler = process()
+    await handler.get('key', [])
+    const value = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('down')) })
+    await handler.set('key', rendered('', { value }))
+    await runtime.advance(11_000)
+    expect(await handler.get('key', [])).toBeUndefined()
+  })
+
+  it('does nothing while Next builds, and makes no cache then', async () => {
+    const make = (): never => {
+      throw new Error('made')
+    }
+    const handler = nextCacheHandler(make)
+    globalThis.process.env['NEXT_PHASE'] = 'phase-production-build'
+    try {
+      expect(await handler.get('key', [])).toBeUndefined()
+      await handler.set('key', rendered('seven'))
+      await handler.updateTags(['product'])
+    } finally {
+      delete globalThis.process.env['NEXT_PHASE']
+    }
+    await expect(handler.get('key', [])).rejects.toThrow('made')
+  })
+})

@@ -1,0 +1,169 @@
+import { resolve } from 'node:path'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { type AppServer, start } from '../../../test/support/built-app.ts'
+import { buildNext, startNext } from '../../../test/support/next-app.ts'
+import { until } from '../../../test/support/until.ts'
+import { freePort } from '../../../test/free-port.ts'
+
+const APP = resolve(__dirname, '../../../examples/next-shop')
+
+let redis: RedisServer
+let source: AppServer
+let env: Record<string, string>
+/** Two processes of one build. */
+let pods: AppServer[] = []
+
+beforeAll(async () => {
+  redis = await startRedis({ own: true })
+  const port = await freePort()
+  const program = { node: process.execPath, args: ['source.mjs', String(port)], env: { SOURCE_DELAY: '50' } }
+  source = await start(APP, program, { origin: `http://127.0.0.1:${port}`, ready: 'source http' })
+  env = { SOURCE_URL: source.origin, REDIS_URL: redis.url, NEXT_SHOP_OUTPUT: '.next-test' }
+  await buildNext(APP, env)
+  pods = await Promise.all([startNext(APP, env), startNext(APP, env)])
+})
+
+afterAll(async () => {
+  await Promise.all([...pods, source].map((server) => server?.stop()))
+  await redis?.stop()
+})
+
+beforeEach(async () => await mood('well'))
+
+async function mood(name: 'well' | 'held' | 'failing'): Promise<void> {
+  await fetch(`${source.origin}/mood/${name}`)
+}
+
+/** How often the source was asked, which is once for each render. */
+async function rendersOf(what: string): Promise<number> {
+  const counts = (await (await fetch(`${source.origin}/counts`)).json()) as Record<string, number>
+  return counts[`/${what}`] ?? 0
+}
+
+const pod = (index: number): AppServer => pods[index % pods.length] as AppServer
+
+/** The version that the page shows; -1: none. */
+async function versionOn(server: AppServer, path: string): Promise<number> {
+  const response = await fetch(server.origin + path)
+  return Number(/version=(\d+);/.exec(await response.text())?.[1] ?? -1)
+}
+
+/** 100 requests at once, spread over the processes: the versions that they got. */
+async function versionsOfAll(path: string): Promise<readonly number[]> {
+  const versions = await Promise.all(Array.from({ length: 100 }, (_, index) => versionOn(pod(index), path)))
+  return [...new Set(versions)].toSorted((one, other) => one - other)
+}
+
+async function post(server: AppServer, path: string): Promise<void> {
+  const response = await fetch(server.origin + path, { method: 'POST' })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+}
+
+/** Sends the form of the page to its server action, as a browser without scripts does. */
+async function sell(server: AppServer): Promise<void> {
+  const page = await (await fetch(`${server.origin}/stock?id=form`)).text()
+  const fields = new FormData()
+  for (const [, name = ''] of page.matchAll(/name="(\$ACTION[^"]*)"/g)) fields.set(name, '')
+  const response = await fetch(`${server.origin}/stock?id=form`, { method: 'POST', body: fields })
+  if (!response.ok) throw new Error(`${response.status}`)
+}
+
+describe.each([
+  ["'use cache'", '/stock?id=7', 'stock/7', 'stock'],
+  ['a prerendered page', '/catalogue', 'catalogue', 'catalogue'],
+])('two processes of a Next app: %s', (_name, path, what, tag) => {
+  it('is rendered once for 100 requests that find nothing', async () => {
+    await versionOn(pod(0), path)
+    await post(pod(0), `/revalidate?tag=${tag}&now=1`)
+    const before = await rendersOf(what)
+    expect([await versionsOfAll(path), await rendersOf(what)]).toEqual([[before + 1], before + 1])
+  })
+
+  it('is served stale to 100 requests at an expiry, behind which one render runs', async () => {
+    const before = await versionOn(pod(0), path)
+    await mood('held')
+    await post(pod(0), `/revalidate?tag=${tag}`)
+    expect(await versionsOfAll(path)).toEqual([before])
+    await mood('well')
+    await until(async () => (await versionsOfAll(path)).every((version) => version > before))
+    expect(await rendersOf(what)).toBe(before + 1)
+  })
+
+  it('is new in the other process once an invalidation has resolved', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const before = await versionOn(pod(1), path)
+      await post(pod(0), `/revalidate?tag=${tag}&now=1`)
+      expect(await versionOn(pod(1), path)).toBeGreaterThan(before)
+    }
+  })
+
+  it('is new in the other process once its path was invalidated', async () => {
+    const before = await versionOn(pod(1), path)
+    await post(pod(0), `/revalidate?path=${path.split('?')[0]}`)
+    expect(await versionOn(pod(1), path)).toBeGreaterThan(before)
+  })
+
+  it('does not become what it was before an invalidation, by a render that began before', async () => {
+    await versionOn(pod(0), path)
+    await post(pod(0), `/revalidate?tag=${tag}&now=1`)
+    const before = await rendersOf(what)
+    await mood('held')
+    const early = versionOn(pod(0), path)
+    await until(async () => (await rendersOf(what)) > before)
+    await post(pod(1), `/revalidate?tag=${tag}&now=1`)
+    await mood('well')
+    await early
+    expect(await versionOn(pod(1), path)).toBeGreaterThan(before + 1)
+    expect(await versionOn(pod(0), path)).toBeGreaterThan(before + 1)
+  })
+})
+
+describe('two processes of a Next app', () => {
+  it('show to all what a server action has updated', async () => {
+    const before = await versionOn(pod(1), '/stock?id=7')
+    await sell(pod(0))
+    expect(await versionOn(pod(1), '/stock?id=7')).toBeGreaterThan(before)
+  })
+
+  it('answer while a render fails, and try it again once in each hold', async () => {
+    await mood('failing')
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => (await fetch(`${pod(index).origin}/stock?id=broken`)).status),
+    )
+    expect(statuses.length).toBe(20)
+    expect(await rendersOf('stock/broken')).toBeLessThanOrEqual(20)
+    await mood('well')
+    await until(async () => (await versionOn(pod(0), '/stock?id=broken')) > 0)
+  })
+
+  it('go on where a process was killed while it rendered', async () => {
+    await versionOn(pod(0), '/stock?id=killed')
+    const third = await startNext(APP, env)
+    await versionOn(third, '/stock?id=killed')
+    await post(pod(0), '/revalidate?tag=stock:killed&now=1')
+    await mood('held')
+    const lost = versionOn(third, '/stock?id=killed').catch(() => 'lost')
+    await until(async () => (await rendersOf('stock/killed')) === 2)
+    await third.stop()
+    await mood('well')
+    expect([await lost, await versionOn(pod(0), '/stock?id=killed')]).toEqual(['lost', 3])
+  })
+
+  it('render for themselves while Redis is silent or gone, and share again by themselves', async () => {
+    const timed = async (index: number): Promise<number> => {
+      const began = performance.now()
+      expect(await versionOn(pod(index), '/stock?id=away')).toBeGreaterThan(0)
+      return performance.now() - began
+    }
+    await timed(0)
+    redis.pause()
+    await Promise.all([timed(0), timed(1), timed(0), timed(1)])
+    redis.resume()
+    await until(async () => {
+      await post(pod(0), '/revalidate?tag=stock:away&now=1').catch(() => undefined)
+      const [one, other] = [await versionOn(pod(0), '/stock?id=away'), await versionOn(pod(1), '/stock?id=away')]
+      return one === other
+    })
+  })
+})
