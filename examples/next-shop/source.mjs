@@ -13,7 +13,7 @@ function change(next) {
   changes.emit('change')
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   const { pathname } = new URL(request.url, 'http://source')
   if (pathname === '/counts') return response.end(JSON.stringify(Object.fromEntries(asked)))
   if (pathname.startsWith('/mood/')) return response.end(String(change(pathname.slice('/mood/'.length))))
@@ -23,7 +23,9 @@ const server = createServer(async (request, response) => {
   if (mood === 'held') await once(changes, 'change')
   response.statusCode = mood === 'failing' ? 500 : 200
   response.end(JSON.stringify({ version }))
-})
+}
+
+const server = createServer((request, response) => void answer(request, response))
 
 server.listen(Number(process.argv[2] ?? 4400), '127.0.0.1', () => {
   console.log(`source http://127.0.0.1:${server.address().port}`)

@@ -43,8 +43,7 @@ const MARGIN = 100
  * Makes the handler of `'use cache'` for `cacheHandlers` in `next.config`: all processes of the store render
  * an entry once per expiry, and see each other's invalidations. Nothing is shared during `next build`.
  *
- * @param cache the cache, or a function that makes it. Its default windows do not count: Next gives each entry
- * its own.
+ * @param cache the cache, or a function that makes it. Next gives each entry its windows.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'

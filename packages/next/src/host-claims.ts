@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Cache, type ClaimedLead, structured } from '@cattlegrid/core'
+import { type Cache, type Claim, type ClaimedAlone, type ClaimedLead, structured } from '@cattlegrid/core'
 import { BoundedMap, LONGEST_WINDOW } from '@cattlegrid/core/extend'
 import { PathLog, type PathMoment } from './path-log.ts'
 import { tagsOfEntry, tagsToInvalidate } from './tag-names.ts'
 
-/** How long a lead lasts: three times the last load of its key, within these bounds; and the first one, ms. */
+/** A lead lasts for three times the last load of its key, within these bounds; and the first one, ms. */
 const HOLD_PER_LOAD = 3
 const SHORTEST_HOLD = 2_000
 const LONGEST_HOLD = 30_000
@@ -107,15 +107,18 @@ export class HostClaims<V> {
    */
   async get(key: string, pathTags: readonly string[], asker: object): Promise<Found<V> | undefined> {
     await this.#writes.get(key)
-    const { now, invalidated } = await this.#paths.read(pathTags)
+    const hold = this.#holdOf(key)
     const storedKey = this.#storedKey(key)
-    const claimed = await this.#claim({ key, asker, begin: now }, storedKey)
-    if (claimed === undefined || pathTags.length === 0 || isNewer(claimed.begin, invalidated)) return claimed?.found
+    // At once: while the store is silent, both take as long as its time-out.
+    const [{ now, invalidated }, claim] = await Promise.all([this.#paths.read(pathTags), this.#claim(storedKey, hold)])
+    const by = { key, asker, begin: now }
+    const found = this.#foundBy(claim, by, hold)
+    if (found === undefined || pathTags.length === 0 || isNewer(found.begin, invalidated)) return found
     // Its load replaces the value for all paths.
-    if (claimed.found.refresh) return undefined
+    if (found.refresh) return undefined
     // Other paths may still use it: for this one there is a newer value beside it.
-    const beside = `${storedKey}@${invalidated.log}.${invalidated.number}`
-    return (await this.#claim({ key, asker, begin: now }, beside))?.found
+    const beside = await this.#claim(`${storedKey}@${invalidated.log}.${invalidated.number}`, hold)
+    return this.#foundBy(beside, by, hold)
   }
 
   #storedKey(key: string): string {
@@ -123,30 +126,29 @@ export class HostClaims<V> {
     return this.#prefix + short
   }
 
-  /** Undefined: the host is to load. `begin`: of the value that was found. */
-  async #claim(
-    by: Pick<Ask<V>, 'key' | 'asker' | 'begin'>,
-    storedKey: string,
-  ): Promise<{ readonly begin: PathMoment; readonly found: Found<V> } | undefined> {
-    const hold = this.#holdOf(by.key)
-    const claim = await this.#cache
-      .claim<Stored<V>>(storedKey, { ttl: LONGEST_HOLD, hold })
-      .catch((): { readonly kind: 'alone' } => ({ kind: 'alone' }))
-    if (claim.kind === 'value') {
-      const { value, took, begin } = claim.value
-      this.#took.set(by.key, took)
-      const stale = claim.status === 'stale'
-      return { begin, found: { value, age: claim.age + took, stale, refresh: false, hold } }
+  async #claim(storedKey: string, hold: number): Promise<Claim<Stored<V>>> {
+    try {
+      return await this.#cache.claim<Stored<V>>(storedKey, { ttl: LONGEST_HOLD, hold })
+    } catch {
+      // The cache is closed, or has too many callers: the host loads anyway.
+      return { kind: 'alone', why: 'away' }
     }
-    const ask: Ask<V> = { ...by, at: clock(), lead: undefined, parts: [] }
-    this.#remember(ask)
-    if (claim.kind === 'alone') return undefined
-    ask.lead = claim
-    claim.signal.addEventListener('abort', () => (ask.lead = undefined), { once: true })
-    if (claim.stale === undefined) return undefined
-    const { value, took, begin } = claim.stale.value
+  }
+
+  /** The value of a claim. Undefined: the host is to load, and the ask is remembered. */
+  #foundBy(
+    claim: Claim<Stored<V>>,
+    by: Pick<Ask<V>, 'key' | 'asker' | 'begin'>,
+    hold: number,
+  ): (Found<V> & { readonly begin: PathMoment }) | undefined {
+    const refresh = claim.kind !== 'value'
+    if (refresh) this.#remember({ ...by, at: clock(), lead: undefined, parts: [] }, claim)
+    const from = claim.kind === 'lead' ? claim.stale : claim.kind === 'value' ? claim : undefined
+    if (from === undefined) return undefined
+    const { value, took, begin } = from.value
     this.#took.set(by.key, took)
-    return { begin, found: { value, age: claim.stale.age + took, stale: true, refresh: true, hold } }
+    const stale = refresh || claim.status === 'stale'
+    return { value, begin, age: from.age + took, stale, refresh, hold }
   }
 
   /**
@@ -187,8 +189,8 @@ export class HostClaims<V> {
     await Promise.allSettled(parts.map(({ stored }) => stored))
     const { took, keep } = keepOf(handed, ask.at)
     const outcome = await lead?.commit({ value: handed.value, took, begin }, keep)
-    if (outcome?.kind === 'committed') return void this.#took.set(key, took)
-    await Promise.allSettled(parts.map((part) => this.#cache.delete(this.#storedKey(part.key))))
+    if (outcome?.kind === 'committed') this.#took.set(key, took)
+    else await Promise.allSettled(parts.map((part) => this.#cache.delete(this.#storedKey(part.key))))
   }
 
   async #write(key: string, handed: Handed<V>, begin: PathMoment): Promise<void> {
@@ -222,7 +224,11 @@ export class HostClaims<V> {
     return Math.min(LONGEST_HOLD, Math.max(SHORTEST_HOLD, HOLD_PER_LOAD * took))
   }
 
-  #remember(ask: Ask<V>): void {
+  #remember(ask: Ask<V>, claim: ClaimedLead<Stored<V>> | ClaimedAlone): void {
+    if (claim.kind === 'lead') {
+      ask.lead = claim
+      claim.signal.addEventListener('abort', () => (ask.lead = undefined), { once: true })
+    }
     const asks = this.#asks.get(ask.key)
     if (asks === undefined) this.#asks.set(ask.key, [ask])
     else asks.push(ask)
@@ -273,7 +279,7 @@ export function clock(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** A duration of Next, in seconds, as ms; without one, what it lasts for has no end. */
+/** A duration of Next, in seconds, as ms. Without one, it has no end. */
 export function milliseconds(seconds: number | false | undefined): number {
-  return seconds === false || seconds === undefined ? LONGEST_FRESH : Math.min(seconds * 1000, LONGEST_FRESH)
+  return Math.min(typeof seconds === 'number' ? seconds * 1000 : Infinity, LONGEST_FRESH)
 }

@@ -68,8 +68,7 @@ const MARGIN = 100
  * Makes the class for `cacheHandler` in `next.config`: all processes of the store render a page or a route,
  * send a `fetch`, and resize an image once per expiry. Nothing is shared during `next build`.
  *
- * @param cache the cache, or a function that makes it. Its default windows do not count: Next gives each entry
- * its own.
+ * @param cache the cache, or a function that makes it. Next gives each entry its windows.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'
@@ -97,8 +96,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
       if (found === undefined) return null
       const { value, cacheControl } = found.value
       noteServed(value)
-      const revalidate = context.revalidate || value?.revalidate || cacheControl?.revalidate
-      return { lastModified: lastModifiedOf(found, revalidate), value, cacheControl }
+      return { lastModified: lastModifiedOf(found, revalidateOf(found.value, context)), value, cacheControl }
     }
 
     async set(key: string, value: NextIsrValue | null, context: NextIsrSetContext): Promise<void> {
@@ -107,7 +105,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
       const { cacheControl, fetchCache = false } = context
       const revalidate = fetchCache ? value?.revalidate : (cacheControl?.revalidate ?? DEFAULT_REVALIDATE)
       const ttl = milliseconds(revalidate)
-      const staleFor = milliseconds(cacheControl?.expire) - ttl
+      const staleFor = cacheControl?.expire === undefined ? Infinity : milliseconds(cacheControl.expire) - ttl
       const storedKey = this.#keyOf(key, fetchCache ? 'FETCH' : '', context.tags)
       const onDemand = !this.#asked.has(storedKey)
       const handed = { value: { value, cacheControl }, ttl, staleFor, tags: tagsOf(value, context), onDemand }
@@ -130,8 +128,14 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
   }
 }
 
+/** In seconds; false: it lasts until it is invalidated. */
+function revalidateOf({ value, cacheControl }: StoredValue, { revalidate }: NextIsrGetContext): number | false {
+  const seconds = [revalidate, value?.revalidate].find((given) => typeof given === 'number' && given > 0)
+  return seconds ?? cacheControl?.revalidate ?? value?.revalidate ?? DEFAULT_REVALIDATE
+}
+
 /** The moment that makes Next do what the claim says: refresh what is stale, and nothing else. */
-function lastModifiedOf({ age, refresh, stale, hold }: Found<unknown>, revalidate: number | false = 1): number {
+function lastModifiedOf({ age, refresh, stale, hold }: Found<unknown>, revalidate: number | false): number {
   const now = clock()
   // It never becomes stale by its age: this makes Next render it before it answers.
   if (revalidate === false) return refresh ? -1 : now - age

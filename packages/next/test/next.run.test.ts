@@ -19,7 +19,7 @@ beforeAll(async () => {
   const port = await freePort()
   const program = { node: process.execPath, args: ['source.mjs', String(port)], env: { SOURCE_DELAY: '50' } }
   source = await start(APP, program, { origin: `http://127.0.0.1:${port}`, ready: 'source http' })
-  env = { SOURCE_URL: source.origin, REDIS_URL: redis.url, NEXT_SHOP_OUTPUT: '.next-test' }
+  env = { SOURCE_URL: source.origin, REDIS_URL: redis.url, NEXT_SHOP_OUTPUT: 'dist/test' }
   await buildNext(APP, env)
   pods = await Promise.all([startNext(APP, env), startNext(APP, env)])
 })
@@ -41,7 +41,11 @@ async function rendersOf(what: string): Promise<number> {
   return counts[`/${what}`] ?? 0
 }
 
-const pod = (index: number): AppServer => pods[index % pods.length] as AppServer
+function pod(index: number): AppServer {
+  const found = pods[index % pods.length]
+  if (found === undefined) throw new Error('No process')
+  return found
+}
 
 /** The version that the page shows; -1: none. */
 async function versionOn(server: AppServer, path: string): Promise<number> {

@@ -81,9 +81,9 @@ describe('permits that follow a source', () => {
     // One process after the other has six loads at once.
     for (let step = 0; step < 400; step += 1) {
       const busy = step % 20 === 0 ? processes[(step / 20) % 4] : undefined
-      for (let load = 0; busy !== undefined && load < 6; load += 1) {
-        const permit = busy.tryAcquirePermit()
-        if (permit === undefined) waiting.set(queue(busy, 1)[0] ?? new Waiting(), step)
+      for (const own of busy === undefined ? [] : Array.from({ length: 6 }, () => busy)) {
+        const permit = own.tryAcquirePermit()
+        if (permit === undefined) waiting.set(queue(own, 1)[0] ?? new Waiting(), step)
         else runFor50(permit)
       }
       await runtime.advance(10)

@@ -92,4 +92,19 @@ describe("a cache with maxLoads: 'auto'", () => {
     await Promise.all(ends)
     expect(new Set(limits)).toEqual(new Set(['default', 'reviews']))
   })
+
+  it('does not count for a view of another source with a number', async () => {
+    const fleet = createFleet({ maxLoads: 'auto' })
+    const [cache] = fleet.caches
+    const reviews = cache.with({ source: 'reviews', maxLoads: FIRST + 3 })
+    const origin = new Origin()
+    const ends = Array.from({ length: FIRST + 8 }, (_, key) => reviews.getOrSet(`${key}`, origin.loader))
+    await fleet.runtime.advance(300)
+    expect(origin.count).toBe(FIRST + 3)
+    for (let round = 0; round < 3; round += 1) {
+      for (const { resolve } of origin.loads) resolve('value')
+      await fleet.runtime.advance(100)
+    }
+    await Promise.all(ends)
+  })
 })
