@@ -1,5 +1,8 @@
 import { cacheLife, cacheTag } from 'next/cache'
 
+/** In seconds: fresh for so long, and then served while it is rendered anew. */
+const LIFE = { stale: 300, revalidate: Number(process.env.FRESH_FOR ?? 60), expire: 3600 }
+
 /** Asks the shop's database, which counts how often it is asked. */
 async function ask(what) {
   const response = await fetch(`${process.env.SOURCE_URL ?? 'http://127.0.0.1:4400'}/${what}`, { cache: 'no-store' })
@@ -9,14 +12,14 @@ async function ask(what) {
 
 export async function stockOf(id) {
   'use cache'
-  cacheLife({ stale: 300, revalidate: 2, expire: 3600 })
+  cacheLife(LIFE)
   cacheTag('stock', `stock:${id}`)
   return await ask(`stock/${id}`)
 }
 
 export async function catalogue() {
   'use cache'
-  cacheLife({ stale: 300, revalidate: 2, expire: 3600 })
+  cacheLife(LIFE)
   cacheTag('catalogue')
   return await ask('catalogue')
 }

@@ -30,6 +30,12 @@ async function textIn(handler: NextCacheHandler, key: string, softTags: string[]
   return await textOf(await handler.get(key, softTags))
 }
 
+/** What a promise has resolved to by now. */
+async function answerOf<T>(promise: Promise<T>): Promise<T | 'waits'> {
+  await new Promise((resolve) => setImmediate(resolve))
+  return await Promise.race([promise, Promise.resolve('waits' as const)])
+}
+
 /** Lets time pass until the promise settles. */
 async function passing<T>(promise: Promise<T>): Promise<T> {
   const steps = Promise.resolve().then(async () => {
@@ -65,8 +71,11 @@ describe("the handler of 'use cache'", () => {
     await runtime.advance(2000)
     const refreshing = await leader.get('key', [])
     const served = await other.get('key', [])
-    const isPast = ({ timestamp, revalidate }: NextCacheEntry): boolean => now() > timestamp + revalidate * 1000
-    expect([refreshing, served].map((entry) => entry && isPast(entry))).toEqual([true, false])
+    const freshFor = (entry: NextCacheEntry | undefined): number =>
+      entry === undefined ? Number.NaN : entry.timestamp + entry.revalidate * 1000 - now()
+    expect(freshFor(refreshing)).toBeLessThan(0)
+    // At least as long as the lead.
+    expect(freshFor(served)).toBeGreaterThan(1500)
   })
 
   it('refreshes an entry that a tag has made stale, whatever its age', async () => {
@@ -100,6 +109,24 @@ describe("the handler of 'use cache'", () => {
     expect(await textIn(other, 'key')).toBeUndefined()
   })
 
+  it.each([
+    ['its tag', 'product', []],
+    ['the path', pathOf('/a'), [pathOf('/a')]],
+  ])('gives nobody who asks after an invalidation of %s a render that began before', async (_what, tag, softTags) => {
+    const [slow, other] = [process(), process()]
+    await slow.get('key', softTags)
+    const entry = rendered('old', { tags: ['product'] })
+    await other.updateTags([tag])
+    const waiting = [slow, other].map((handler) => textIn(handler, 'key', softTags))
+    await runtime.advance(10)
+    await slow.set('key', entry)
+    await runtime.advance(100)
+    const leads = await Promise.all(waiting.map(answerOf))
+    expect(leads).not.toContain('old')
+    await Promise.all([slow, other].map((handler) => handler.set('key', rendered('new', { tags: ['product'] }))))
+    expect(new Set(await Promise.all(waiting.map(passing)))).toEqual(new Set([undefined, 'new']))
+  })
+
   it('has a path render anew what it uses once it was invalidated, and no other path', async () => {
     const [handler, other] = [process(), process()]
     await handler.get('menu', [pathOf('/a')])
@@ -109,6 +136,32 @@ describe("the handler of 'use cache'", () => {
     expect(await textIn(handler, 'menu', [pathOf('/b')])).toBe('old')
     await other.set('menu', rendered('new'))
     expect(await textIn(handler, 'menu', [pathOf('/a')])).toBe('new')
+  })
+
+  it('gives a path that was invalidated no stale value, though it has to refresh it', async () => {
+    const handler = process()
+    await handler.get('menu', [])
+    await handler.set('menu', rendered('old', { revalidate: 1 }))
+    await runtime.advance(2000)
+    await process().updateTags([pathOf('/a')])
+    expect(await textIn(handler, 'menu', [pathOf('/a')])).toBeUndefined()
+  })
+
+  it('has all paths render anew when what was invalidated is lost', async () => {
+    const handler = process()
+    await handler.get('menu', [pathOf('/a')])
+    await handler.set('menu', rendered('old'))
+    await process().updateTags([pathOf('/a')])
+    await createCache({ store, runtime }).delete('paths')
+    expect(await textIn(handler, 'menu', [pathOf('/a')])).toBeUndefined()
+  })
+
+  it('counts a path as invalidated that was dropped from a list of too many', async () => {
+    const handler = process()
+    await handler.get('menu', [])
+    await handler.set('menu', rendered('old'))
+    await process().updateTags(Array.from({ length: 1100 }, (_, index) => pathOf(`/${index}`)))
+    expect(await textIn(handler, 'menu', [pathOf('/0')])).toBeUndefined()
   })
 
   it('keeps no value of a path that was invalidated while it was rendered', async () => {
@@ -141,9 +194,14 @@ describe("the handler of 'use cache'", () => {
     const [handler, other] = [process(), process()]
     await handler.get('key', [])
     const waiting = other.get('key', []).then(() => textIn(other, 'key[lang]'))
-    await Promise.all([handler.set('key[lang]', rendered('x'.repeat(90))), handler.set('key', rendered('.'))])
-    await runtime.advance(10)
-    expect(await waiting).toBe('x'.repeat(90))
+    const slow = new TransformStream<Uint8Array, Uint8Array>()
+    const sets = [handler.set('key[lang]', rendered('', { value: slow.readable })), handler.set('key', rendered('.'))]
+    await runtime.advance(100)
+    const writer = slow.writable.getWriter()
+    await writer.write(Buffer.from('English'))
+    await writer.close()
+    await Promise.all(sets)
+    expect(await passing(waiting)).toBe('English')
   })
 
   it('stores nothing of a process that has lost its lead, or never had one', async () => {
@@ -157,6 +215,23 @@ describe("the handler of 'use cache'", () => {
     expect(await textIn(other, 'key')).toBe('new')
   })
 
+  it('stores a render under the lead that it began with, not under a later one of its process', async () => {
+    const handler = process()
+    await handler.get('key', [])
+    const entry = rendered('old')
+    await runtime.advance(11_000)
+    await handler.get('key', [])
+    await handler.set('key', entry)
+    await handler.set('key', rendered('new'))
+    expect(await textIn(process(), 'key')).toBe('new')
+  })
+
+  it('stores no render without a lead that began too long ago to know what came before', async () => {
+    const handler = process()
+    await handler.set('key', rendered('old', { timestamp: now() - 61_000 }))
+    expect(await handler.get('key', [])).toBeUndefined()
+  })
+
   it('ends a lead that nobody ends after three times the last render, at least two seconds', async () => {
     const [lost, other] = [process(), process()]
     await lost.get('key', [])
@@ -165,9 +240,9 @@ describe("the handler of 'use cache'", () => {
     await lost.get('key', [])
     const next = other.get('key', []).then(() => 'leads')
     await runtime.advance(1900)
-    expect(await Promise.race([next, Promise.resolve('waits')])).toBe('waits')
+    expect(await answerOf(next)).toBe('waits')
     await runtime.advance(200)
-    expect(await next).toBe('leads')
+    expect(await answerOf(next)).toBe('leads')
   })
 
   it('writes what was rendered on demand, for which nobody asked', async () => {
@@ -180,12 +255,14 @@ describe("the handler of 'use cache'", () => {
 
   it('stores no entry that is too large or dynamic, and has nobody wait for one', async () => {
     const [handler, other] = [process(), process()]
-    for (const entry of [rendered('x'.repeat(101)), rendered('', { expire: 0 })]) {
-      const key = `key:${(await entry).expire}`
+    const renders = [() => rendered('x'.repeat(101)), () => rendered('', { expire: 0 })]
+    for (const [index, render] of renders.entries()) {
+      const key = `key:${index}`
       await handler.get(key, [])
       const waiting = other.get(key, [])
-      await handler.set(key, entry)
-      expect(await passing(waiting)).toBeUndefined()
+      await handler.set(key, render())
+      await runtime.advance(100)
+      expect(await answerOf(waiting)).toBeUndefined()
     }
   })
 

@@ -60,10 +60,12 @@ async function render(request: NextIsrHandler, key: string, value: NextIsrValue 
 
 const htmlOf = (entry: NextIsrEntry | null): unknown => entry && Reflect.get(entry.value ?? {}, 'html')
 
-/** How Next judges an entry that is stale after so many seconds. */
-function isStale({ lastModified }: NextIsrEntry, revalidate: number): boolean {
-  return lastModified + revalidate * 1000 < performance.timeOrigin + performance.now()
+/** The time until Next takes an entry for stale that is fresh for so many seconds, ms. */
+function untilStale({ lastModified }: NextIsrEntry, revalidate: number): number {
+  return lastModified + revalidate * 1000 - performance.timeOrigin - performance.now()
 }
+
+const isStale = (entry: NextIsrEntry, revalidate: number): boolean => untilStale(entry, revalidate) < 0
 
 describe('the handler of pages', () => {
   it('returns what was stored, with its bytes and Maps', async () => {
@@ -83,6 +85,8 @@ describe('the handler of pages', () => {
     await render(one(), '/shop', page('old'), forSeconds(60))
     await runtime.advance(61_000)
     const entries = [await one().get('/shop', PAGE), await other().get('/shop', PAGE), await one().get('/shop', PAGE)]
+    // The others at least as long as the lead.
+    expect(entries.map((entry) => entry && untilStale(entry, 60) > 1500)).toEqual([false, true, true])
     expect(entries.map((entry) => entry && isStale(entry, 60))).toEqual([true, false, false])
   })
 
@@ -125,6 +129,27 @@ describe('the handler of pages', () => {
     expect(htmlOf(await other().get('/shop', PAGE))).toBe('new')
     await one().set('/shop', page('on demand'), forSeconds(60))
     expect(htmlOf(await other().get('/shop', PAGE))).toBe('on demand')
+  })
+
+  it('stores a page for the request that leads, not for an earlier one of its process', async () => {
+    const requests = process()
+    const [slow, leader] = [requests(), requests()]
+    await slow.get('/shop', PAGE)
+    await runtime.advance(11_000)
+    await leader.get('/shop', PAGE)
+    await slow.set('/shop', page('old'), forSeconds(60))
+    await leader.set('/shop', page('new'), forSeconds(60))
+    expect(htmlOf(await process()().get('/shop', PAGE))).toBe('new')
+  })
+
+  it('stores nothing of a request whose lead is long forgotten', async () => {
+    const requests = process()
+    const slow = requests()
+    await slow.get('/shop', PAGE)
+    const others = requests()
+    for (let other = 0; other <= 10_000; other += 1) await others.get(`/${other}`, PAGE)
+    await slow.set('/shop', page('old'), forSeconds(60))
+    expect(await requests().get('/shop', PAGE)).toBeNull()
   })
 
   it('keeps the pages of two builds apart', async () => {
