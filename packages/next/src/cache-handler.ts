@@ -2,6 +2,7 @@ import type { ByteSize } from '@cattlegrid/core'
 import { checkOptions, type OptionRules, rule } from '@cattlegrid/core/extend'
 import { chunksOf, streamOf } from './chunks.ts'
 import { type HandedCache, isBuild, onFirstUse } from './handed-cache.ts'
+import { Invalidations } from './invalidations.ts'
 import { clock, type Found, type Handed, HostClaims, isRemembered, milliseconds, type Refused } from './host-claims.ts'
 
 /** The options of `nextCacheHandler`. */
@@ -54,16 +55,19 @@ const MARGIN = 100
  */
 export function nextCacheHandler(cache: HandedCache, options: NextCacheHandlerOptions = {}): NextCacheHandler {
   const { maxBytes = DEFAULT_MAX_BYTES } = checkOptions('nextCacheHandler', options, rules)
-  const claims = onFirstUse(cache, (made) => new HostClaims<StoredEntry>(made, 'u:', true))
+  const parts = onFirstUse(cache, (made) => ({
+    claims: new HostClaims<StoredEntry>(made, 'u:', true),
+    invalidations: Invalidations.of(made),
+  }))
   const asker = {}
   return {
     async get(cacheKey, softTags) {
-      const found = isBuild() ? undefined : await claims().get(cacheKey, softTags, asker)
+      const found = isBuild() ? undefined : await parts().claims.get(cacheKey, softTags, asker)
       return found && entryOf(found)
     },
     async set(cacheKey, pendingEntry) {
       if (isBuild()) await (await pendingEntry).value.cancel()
-      else await claims().set(cacheKey, handedOf(pendingEntry, maxBytes), asker)
+      else await parts().claims.set(cacheKey, handedOf(pendingEntry, maxBytes), asker)
     },
     async refreshTags() {
       // Each `get` asks what was invalidated.
@@ -71,7 +75,7 @@ export function nextCacheHandler(cache: HandedCache, options: NextCacheHandlerOp
     // `get` judges the tags of the path.
     getExpiration: () => Promise.resolve(Infinity),
     async updateTags(tags, durations) {
-      if (!isBuild()) await claims().invalidate(tags, durations)
+      if (!isBuild()) await parts().invalidations.add(tags, durations)
     },
   }
 }

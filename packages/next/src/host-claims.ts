@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type Cache, type Claim, type ClaimedAlone, type ClaimedLead, structured } from '@cattlegrid/core'
+import type { Cache, Claim, ClaimedAlone, ClaimedLead } from '@cattlegrid/core'
 import { BoundedMap, LONGEST_WINDOW } from '@cattlegrid/core/extend'
-import { PathLog, type PathMoment } from './path-log.ts'
-import { tagsOfEntry, tagsToInvalidate } from './tag-names.ts'
+import { Invalidations, viewFor } from './invalidations.ts'
+import type { PathLog, PathMoment } from './path-log.ts'
+import { tagsOfEntry } from './tag-names.ts'
 
 /** A lead lasts for three times the last load of its key, within these bounds; and the first one, ms. */
 const HOLD_PER_LOAD = 3
@@ -16,8 +17,6 @@ const ASK_KEPT = 60_000
 const ASKS_KEPT = 10_000
 /** A longer key of the host is replaced by its digest, in characters. */
 const LONGEST_KEY = 60_000
-/** Number of tags in one invalidation. */
-const TAGS_AT_ONCE = 50
 /** The longest freshness, ms: 1,000 years. */
 const LONGEST_FRESH = 1000 * 366 * 86_400_000
 
@@ -31,11 +30,6 @@ export interface Handed<V> {
   readonly begunAt?: number | undefined
   /** False: it must not be stored if no `get` came before. */
   readonly onDemand: boolean
-}
-
-/** How long values may be served stale after an invalidation, in seconds. */
-export interface NextDurations {
-  readonly expire?: number | undefined
 }
 
 /** A load without a value to store. `failed`: the load did not come to its end. */
@@ -92,11 +86,10 @@ export class HostClaims<V> {
 
   /** `hasParts`: a load may also hand over values of keys that begin with its own. */
   constructor(cache: Cache, prefix: string, hasParts: boolean) {
-    // The host loads whatever the cache says, and its loads ask for others: a limit would only hold it up.
-    this.#cache = cache.with({ codec: structured, source: 'next', maxLoads: Number.MAX_SAFE_INTEGER })
+    this.#cache = viewFor(cache)
     this.#prefix = prefix
     this.#hasParts = hasParts
-    this.#paths = new PathLog(this.#cache)
+    this.#paths = Invalidations.of(cache).paths
   }
 
   /**
@@ -198,24 +191,6 @@ export class HostClaims<V> {
     const value = { value: handed.value, took, begin }
     // The events of the cache tell of a store that is away; the request needs no more.
     await this.#cache.set<Stored<V>>(this.#storedKey(key), value, keep).catch(() => undefined)
-  }
-
-  /**
-   * Invalidates what carries one of the tags, and what paths use that are among them. `durations`: values may
-   * be served stale, for `expire` seconds; without it for as long as they last.
-   *
-   * @throws StoreAwayError when the store did not answer.
-   */
-  async invalidate(tags: readonly string[], durations?: NextDurations): Promise<void> {
-    const names = tagsToInvalidate(tags)
-    const { expire } = durations ?? { expire: 0 }
-    const options = { deleteAfter: expire === undefined ? undefined : expire * 1000 }
-    const steps = [this.#paths.add(tags)]
-    for (let first = 0; first < names.length; first += TAGS_AT_ONCE) {
-      const some = names.slice(first, first + TAGS_AT_ONCE)
-      steps.push(expire === 0 ? this.#cache.invalidateTags(some) : this.#cache.expireTags(some, options))
-    }
-    await Promise.all(steps)
   }
 
   #holdOf(key: string): number {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type HandedCache, isBuild, onFirstUse } from './handed-cache.ts'
+import { Invalidations } from './invalidations.ts'
 import { clock, type Found, HostClaims, milliseconds } from './host-claims.ts'
 
 /** What Next stores: a page, a route, a `fetch`, a redirect or an image. */
@@ -77,7 +78,10 @@ const MARGIN = 100
  * export default nextIsrHandler(() => createCache({ name: 'shop' }))
  */
 export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandlerContext) => NextIsrHandler {
-  const claimsOf = onFirstUse(cache, (made) => new HostClaims<StoredValue>(made, '', false))
+  const parts = onFirstUse(cache, (made) => ({
+    claims: new HostClaims<StoredValue>(made, '', false),
+    invalidations: Invalidations.of(made),
+  }))
   return class IsrHandler implements NextIsrHandler {
     readonly #context: NextIsrHandlerContext
     /** Stands for this handler: what is remembered of an ask does not keep the request. */
@@ -92,7 +96,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
       if (isBuild()) return null
       const storedKey = this.#keyOf(key, context.kind, context.tags)
       this.#asked.add(storedKey)
-      const found = await claimsOf().get(storedKey, context.softTags ?? [], this.#asker)
+      const found = await parts().claims.get(storedKey, context.softTags ?? [], this.#asker)
       if (found === undefined) return null
       const { value, cacheControl } = found.value
       noteServed(value)
@@ -109,11 +113,11 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
       const storedKey = this.#keyOf(key, fetchCache ? 'FETCH' : '', context.tags)
       const onDemand = !this.#asked.has(storedKey)
       const handed = { value: { value, cacheControl }, ttl, staleFor, tags: tagsOf(value, context), onDemand }
-      await claimsOf().set(storedKey, Promise.resolve(handed), this.#asker)
+      await parts().claims.set(storedKey, Promise.resolve(handed), this.#asker)
     }
 
     async revalidateTag(tags: string | readonly string[], durations?: { expire?: number }): Promise<void> {
-      if (!isBuild()) await claimsOf().invalidate([tags].flat(), durations)
+      if (!isBuild()) await parts().invalidations.add([tags].flat(), durations)
     }
 
     resetRequestCache(): void {

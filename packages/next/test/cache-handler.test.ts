@@ -1,7 +1,7 @@
 import { createCache, memoryStore, type Store } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
-import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type NextCacheEntry, nextCacheHandler, type NextCacheHandler } from '../src/index.ts'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { type NextCacheEntry, nextCacheHandler, type NextCacheHandler, nextIsrHandler } from '../src/index.ts'
 
 let runtime: ManualRuntime
 let store: Store
@@ -78,13 +78,26 @@ describe("the handler of 'use cache'", () => {
     expect(freshFor(served)).toBeGreaterThan(1500)
   })
 
-  it('refreshes an entry that a tag has made stale, whatever its age', async () => {
+  it.each([
+    ['a minute', { expire: 60 }],
+    ['a year', { expire: 365 * 86_400 }],
+    ['as long as it lasts', {}],
+  ])('refreshes an entry that a tag has made stale for %s, whatever its age', async (_time, durations) => {
+    const [handler, other] = [process(), process()]
+    await handler.get('key', [])
+    await handler.set('key', rendered('old', { tags: ['product'] }))
+    await other.updateTags(['product'], durations)
+    expect((await handler.get('key', []))?.revalidate).toBe(-1)
+  })
+
+  it('ends the use of a stale entry when its invalidation says so', async () => {
     const [handler, other] = [process(), process()]
     await handler.get('key', [])
     await handler.set('key', rendered('old', { tags: ['product'] }))
     await other.updateTags(['product'], { expire: 60 })
-    expect((await handler.get('key', []))?.revalidate).toBe(-1)
-    await runtime.advance(61_000)
+    await runtime.advance(59_000)
+    expect(await textIn(handler, 'key')).toBe('old')
+    await runtime.advance(3000)
     expect(await textIn(other, 'key')).toBeUndefined()
   })
 
@@ -98,6 +111,14 @@ describe("the handler of 'use cache'", () => {
       await process().updateTags([tag])
       expect(await textIn(process(), tag)).toBeUndefined()
     }
+  })
+
+  it('sends one invalidation for that which Next tells to the handlers of both kinds', async () => {
+    const cache = createCache({ store, runtime })
+    const sent = jest.spyOn(store, 'invalidateTags')
+    const pages = new (nextIsrHandler(cache))({})
+    await Promise.all([pages.revalidateTag('product'), nextCacheHandler(cache).updateTags(['product'])])
+    expect(sent).toHaveBeenCalledTimes(1)
   })
 
   it('stores nothing of a render that began before its tag was invalidated', async () => {
