@@ -29,7 +29,8 @@ const shared: Project = {
     '^@cattlegrid/http/binding$': '<rootDir>/packages/http/src/binding.ts',
     '^@cattlegrid/web/(astro|h3|hono|sveltekit)$': '<rootDir>/packages/web/src/$1.ts',
     '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',
-    '^@cattlegrid/(core|explain|redis|http|express|fastify|nestjs|next|web|testkit)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@cattlegrid/(core|explain|redis|http|express|fastify|nestjs|next|web|testkit)$':
+      '<rootDir>/packages/$1/src/index.ts',
   },
 }
 

@@ -6,7 +6,17 @@ import { parseSync } from 'oxc-parser'
 /** @typedef {{ file: string, line: number, message: string }} Fault */
 /** @typedef {{ looked: string, faults: Fault[] }} Finding   `looked` says at what, so that a check that sees nothing shows */
 
-const skipped = new Set(['node_modules', 'dist', 'coverage', '.git', '.stryker-tmp', '.svelte-kit', '.next', 'build', 'api'])
+const skipped = new Set([
+  'node_modules',
+  'dist',
+  'coverage',
+  '.git',
+  '.stryker-tmp',
+  '.svelte-kit',
+  '.next',
+  'build',
+  'api',
+])
 
 function* filesBelow(root, folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {

@@ -43,8 +43,8 @@ export class Invalidations {
   }
 
   /**
-   * Invalidates what carries one of the tags, and what paths use that are among them. With `durations`, values
-   * may be served stale, for `expire` seconds; without it for as long as they last.
+   * Invalidates what carries one of the tags, and what paths use that are among them. With `durations`,
+   * values may be served stale, for `expire` seconds; without it for as long as they last.
    *
    * @throws StoreAwayError when the store did not answer.
    */
