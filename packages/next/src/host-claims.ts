@@ -239,9 +239,8 @@ function isNewer(begin: PathMoment, invalidated: PathMoment): boolean {
 
 function keepOf({ ttl, staleFor, tags, begunAt }: Handed<unknown>, askedAt: number) {
   const took = Math.max(0, clock() - (begunAt ?? askedAt))
-  const fresh = Math.max(1, ttl - took)
-  const keep = { ttl: fresh, staleWhileRevalidate: Math.min(LONGEST_WINDOW, staleFor), tags: tagsOfEntry(tags) }
-  return { took, keep }
+  const staleWhileRevalidate = Math.min(LONGEST_WINDOW, Math.max(0, staleFor))
+  return { took, keep: { ttl: Math.max(1, ttl - took), staleWhileRevalidate, tags: tagsOfEntry(tags) } }
 }
 
 /** True for a load that began so lately that an ask before it is remembered. */

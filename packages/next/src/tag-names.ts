@@ -8,13 +8,13 @@ const GROUPS = 64
 
 /** The names under which an entry carries its tags. */
 export function tagsOfEntry(tags: readonly string[]): readonly string[] {
-  const names = [...new Set(tags)]
+  const names = [...new Set(tags)].filter((tag) => tag !== '')
   return names.length <= MOST_TAGS ? names.map(tagName) : [...new Set(names.map(groupOf))]
 }
 
 /** The names to invalidate for these tags: their own, and their groups. */
 export function tagsToInvalidate(tags: readonly string[]): readonly string[] {
-  return [...new Set(tags.flatMap((tag) => [tagName(tag), groupOf(tag)]))]
+  return [...new Set(tags.flatMap((tag) => (tag === '' ? [] : [tagName(tag), groupOf(tag)])))]
 }
 
 function tagName(tag: string): string {

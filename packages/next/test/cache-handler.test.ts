@@ -185,6 +185,14 @@ describe("the handler of 'use cache'", () => {
     }
   })
 
+  it('takes odd windows and tags as Next does: an entry that ends before it is stale, and an empty tag', async () => {
+    const handler = fleet.process()
+    await handler.get('key', [])
+    await handler.set('key', rendered('seven', { revalidate: 60, expire: 30, tags: ['', 'product'] }))
+    await handler.updateTags([''])
+    expect(await textIn(handler, 'key')).toBe('seven')
+  })
+
   it('stores nothing of a stream that failed, and does not reject', async () => {
     const handler = fleet.process()
     await handler.get('key', [])
