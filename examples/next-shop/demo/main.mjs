@@ -56,7 +56,7 @@ async function seenBy({ servers }, [path], tag) {
   return after.filter(({ version }, index) => version > before[index].version).length
 }
 
-/** The slowest answer while Redis is stopped, less the time of the source. */
+/** The slowest answer while Redis is stopped, the 200 ms of the source included. */
 async function whileSilent({ balancer, redis }, [path]) {
   await visits(balancer.origin, path, SERVERS * 2)
   redis.pause()

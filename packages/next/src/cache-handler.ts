@@ -37,8 +37,6 @@ interface StoredEntry extends Omit<NextCacheEntry, 'value' | 'timestamp'> {
 const rules = { maxBytes: rule.byteSize(1) } satisfies OptionRules<NextCacheHandlerOptions>
 
 const DEFAULT_MAX_BYTES = 32 * 1024 ** 2
-/** Next judges an entry a moment after it got it, ms. */
-const MARGIN = 100
 
 /**
  * Makes the handler of `'use cache'` for `cacheHandlers` in `next.config`: all processes of the store render
@@ -108,7 +106,7 @@ function entryOf(found: Found<StoredEntry>): NextCacheEntry {
  * What makes Next do what the claim says: refresh an entry that is past `revalidate`, and no other. In
  * seconds.
  */
-function revalidateOf({ age, stale, refresh, hold }: Found<unknown>, revalidate: number): number {
+function revalidateOf({ age, refresh, goodFor }: Found<unknown>, revalidate: number): number {
   if (refresh) return age > revalidate * 1000 ? revalidate : -1
-  return Math.max(revalidate, Math.ceil((age + (stale ? hold : MARGIN)) / 1000))
+  return Math.max(revalidate, Math.ceil((age + goodFor) / 1000))
 }

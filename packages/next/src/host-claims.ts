@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Cache, Claim, ClaimedAlone, ClaimedLead } from '@cattlegrid/core'
 import { BoundedMap, LONGEST_WINDOW } from '@cattlegrid/core/extend'
+import { digestOf } from './digest.ts'
 import { Invalidations, viewFor } from './invalidations.ts'
 import type { PathLog, PathMoment } from './path-log.ts'
 import { tagsOfEntry } from './tag-names.ts'
@@ -10,6 +10,8 @@ const HOLD_PER_LOAD = 3
 const SHORTEST_HOLD = 2_000
 const LONGEST_HOLD = 30_000
 const FIRST_HOLD = 10_000
+/** A fresh value is good for this time, ms: the host judges it a moment after it got it. */
+const MARGIN = 100
 /** Number of keys whose load time is known. */
 const TIMES_KEPT = 10_000
 /** How long asks are remembered, ms, and how many of them. */
@@ -45,9 +47,8 @@ export interface Found<V> {
   readonly age: number
   /** The host must load anew: it has the lead. False also for a stale value that another caller refreshes. */
   readonly refresh: boolean
-  readonly stale: boolean
-  /** How long the host need not ask again for a stale value that another caller refreshes. */
-  readonly hold: number
+  /** Otherwise it need not load for at least this time: while another caller has the lead. */
+  readonly goodFor: number
 }
 
 interface Stored<V> {
@@ -115,8 +116,7 @@ export class HostClaims<V> {
   }
 
   #storedKey(key: string): string {
-    const short = key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('base64url')
-    return this.#prefix + short
+    return this.#prefix + (key.length <= LONGEST_KEY ? key : digestOf(key))
   }
 
   async #claim(storedKey: string, hold: number): Promise<Claim<Stored<V>>> {
@@ -140,8 +140,8 @@ export class HostClaims<V> {
     if (from === undefined) return undefined
     const { value, took, begin } = from.value
     this.#took.set(by.key, took)
-    const stale = refresh || claim.status === 'stale'
-    return { value, begin, age: from.age + took, stale, refresh, hold }
+    const goodFor = claim.kind === 'value' && claim.status === 'stale' ? hold : MARGIN
+    return { value, begin, age: from.age + took, refresh, goodFor }
   }
 
   /**

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { BoundedMap } from '@cattlegrid/core/extend'
+import { digestOf } from './digest.ts'
 import { type HandedCache, isBuild, onFirstUse } from './handed-cache.ts'
 import { Invalidations } from './invalidations.ts'
 import { clock, type Found, HostClaims, milliseconds } from './host-claims.ts'
@@ -62,8 +63,8 @@ interface StoredValue {
 const TAGS_HEADER = 'x-next-cache-tags'
 /** What Next takes for a page without a lifetime, in seconds. */
 const DEFAULT_REVALIDATE = 1
-/** Next judges an entry a moment after it got it, ms. */
-const MARGIN = 100
+/** Number of keys that a handler remembers. Next makes one for each request, and one for all images. */
+const ASKED_KEPT = 1000
 
 /**
  * Makes the class for `cacheHandler` in `next.config`: all processes of the store render a page or a route,
@@ -86,7 +87,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
     readonly #context: NextIsrHandlerContext
     /** Stands for this handler: what is remembered of an ask does not keep the request. */
     readonly #asker = {}
-    readonly #asked = new Set<string>()
+    readonly #asked = new BoundedMap<string, number>(ASKED_KEPT)
 
     constructor(context: NextIsrHandlerContext) {
       this.#context = context
@@ -95,7 +96,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
     async get(key: string, context: NextIsrGetContext): Promise<NextIsrEntry | null> {
       if (isBuild()) return null
       const storedKey = this.#keyOf(key, context.kind, context.tags)
-      this.#asked.add(storedKey)
+      this.#asked.set(storedKey, clock())
       const found = await parts().claims.get(storedKey, context.softTags ?? [], this.#asker)
       if (found === undefined) return null
       const { value, cacheControl } = found.value
@@ -111,7 +112,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
       const ttl = milliseconds(revalidate)
       const staleFor = cacheControl?.expire === undefined ? Infinity : milliseconds(cacheControl.expire) - ttl
       const storedKey = this.#keyOf(key, fetchCache ? 'FETCH' : '', context.tags)
-      const onDemand = !this.#asked.has(storedKey)
+      const onDemand = this.#asked.get(storedKey) === undefined
       const handed = { value: { value, cacheControl }, ttl, staleFor, tags: tagsOf(value, context), onDemand }
       await parts().claims.set(storedKey, Promise.resolve(handed), this.#asker)
     }
@@ -127,7 +128,7 @@ export function nextIsrHandler(cache: HandedCache): new (context: NextIsrHandler
     /** A page belongs to its build. A `fetch` does not; its entry carries the tags of those who share it. */
     #keyOf(key: string, kind: string, tags: readonly string[] = []): string {
       if (kind !== 'FETCH') return `p:${buildIdOf(this.#context.serverDistDir)}:${key}`
-      return `f:${digestOf(tags.toSorted())}:${key}`
+      return `f:${digestOf(JSON.stringify(tags.toSorted()))}:${key}`
     }
   }
 }
@@ -139,13 +140,13 @@ function revalidateOf({ value, cacheControl }: StoredValue, { revalidate }: Next
 }
 
 /** The moment that makes Next do what the claim says: refresh what is stale, and nothing else. */
-function lastModifiedOf({ age, refresh, stale, hold }: Found<unknown>, revalidate: number | false): number {
+function lastModifiedOf({ age, refresh, goodFor }: Found<unknown>, revalidate: number | false): number {
   const now = clock()
   // It never becomes stale by its age: this makes Next render it before it answers.
   if (revalidate === false) return refresh ? -1 : now - age
   const untilStale = now - revalidate * 1000
   if (refresh) return Math.min(now - age, untilStale - 1)
-  return Math.max(now - age, untilStale + (stale ? hold : MARGIN))
+  return Math.max(now - age, untilStale + goodFor)
 }
 
 function tagsOf(value: NextIsrValue | null, { tags = [] }: NextIsrSetContext): readonly string[] {
@@ -186,8 +187,4 @@ function readBuildId(serverDistDir: string): string {
   } catch {
     return ''
   }
-}
-
-function digestOf(texts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 16)
 }

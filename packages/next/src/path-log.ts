@@ -37,8 +37,6 @@ export interface PathMoment {
  */
 export class PathLog {
   readonly #cache: Cache
-  /** What stands in while the store is away. */
-  #known: Log | undefined
   #writing: Promise<unknown> = Promise.resolve()
   #next: { readonly paths: Set<string>; readonly written: Promise<void> } | undefined
 
@@ -49,17 +47,15 @@ export class PathLog {
 
   /** Now, and the last moment at which one of the tags was invalidated. */
   async read(tags: readonly string[]): Promise<{ readonly now: PathMoment; readonly invalidated: PathMoment }> {
-    const { id: log, last, floor, paths } = await this.#read()
-    const invalidated = Math.max(0, ...tags.map((tag) => paths.get(tag) ?? floor))
-    return { now: { log, number: last }, invalidated: { log, number: invalidated } }
+    const { log } = await this.#read()
+    const invalidated = Math.max(0, ...tags.map((tag) => log.paths.get(tag) ?? log.floor))
+    return { now: { log: log.id, number: log.last }, invalidated: { log: log.id, number: invalidated } }
   }
 
-  async #read(): Promise<Log> {
-    const { value, from, outcome } = await this.#cache.lookup(KEY, emptyLog)
-    // A new log that was not stored, because the store is away, is not the one of the others.
-    const isShared = from !== 'load' || outcome?.kind === 'committed'
-    if (isShared) this.#known = value
-    return (this.#known ??= value)
+  /** While the store is away, a log of this process may stand in, which the others do not have. */
+  async #read(): Promise<{ readonly log: Log; readonly isShared: boolean }> {
+    const { value: log, from, outcome } = await this.#cache.lookup(KEY, emptyLog)
+    return { log, isShared: from === 'store' || from === 'near' || outcome?.kind === 'committed' }
   }
 
   /**
@@ -86,15 +82,12 @@ export class PathLog {
   }
 
   async #write(paths: readonly string[]): Promise<void> {
-    const before = await this.#read()
+    const { log: before } = await this.#read()
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       // Where another process writes, this call gets the log of that one, which may lack these paths.
       await this.#cache.refresh<Log>(KEY, ({ stale }) => withPaths(stale?.value ?? emptyLog(), paths))
-      const log = (await this.#cache.read<Log>(KEY))?.value
-      if (log !== undefined && paths.every((path) => isNoted(log, path, before))) {
-        this.#known = log
-        return
-      }
+      const { log, isShared } = await this.#read()
+      if (isShared && paths.every((path) => isNoted(log, path, before))) return
     }
     throw new Error(`The invalidation of ${paths.join(', ')} could not be stored: call revalidatePath again`)
   }

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
+import { digestOf } from './digest.ts'
 
 /** What the cache takes. */
 const MOST_TAGS = 100
 const LONGEST = 256
-/** Number of groups of tags. An entry with too many tags carries their groups instead. */
-const GROUPS = 64
 
 /** The names under which an entry carries its tags. */
 export function tagsOfEntry(tags: readonly string[]): readonly string[] {
@@ -18,13 +16,10 @@ export function tagsToInvalidate(tags: readonly string[]): readonly string[] {
 }
 
 function tagName(tag: string): string {
-  return tag.length <= LONGEST && !tag.startsWith('%') ? tag : `%tag:${digestOf(tag).toString('base64url')}`
+  return tag.length <= LONGEST && !tag.startsWith('%') ? tag : `%tag:${digestOf(tag)}`
 }
 
+/** One of 64 groups: an entry with too many tags carries their groups instead. */
 function groupOf(tag: string): string {
-  return `%group:${(digestOf(tag)[0] ?? 0) % GROUPS}`
-}
-
-function digestOf(tag: string): Buffer {
-  return createHash('sha256').update(tag).digest()
+  return `%group:${digestOf(tag).slice(0, 1)}`
 }

@@ -1,4 +1,7 @@
+import { createCache } from '@cattlegrid/core'
+import { awayBecause } from '@cattlegrid/core/extend'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { nextCacheHandler } from '../src/index.ts'
 import { Fleet, pathOf, rendered, textIn } from './support/fleet.ts'
 
 let fleet: Fleet
@@ -69,5 +72,27 @@ describe('a path that was invalidated', () => {
       else texts.add(text)
     }
     expect([...texts]).toEqual(['new'])
+  })
+
+  it('is told as not invalidated while the store does not answer, though this process has noted it', async () => {
+    let isAway = false
+    const steps: readonly PropertyKey[] = ['read', 'acquire', 'renew', 'commit', 'release']
+    const store = new Proxy(fleet.store, {
+      get(target, name) {
+        if (name === 'shared') return true
+        if (name === 'peek') return () => undefined
+        if (isAway && steps.includes(name)) return () => Promise.resolve(awayBecause(new Error('down')))
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const handler = nextCacheHandler(createCache({ store, runtime: fleet.runtime }))
+    // The second one reads the list, of which the process then has a copy.
+    for (const key of ['menu', 'footer']) await fleet.passing(handler.get(key, []))
+    isAway = true
+    await expect(fleet.passing(handler.updateTags([pathOf('/a')]))).rejects.toThrow('/a could not be stored')
+    isAway = false
+    await fleet.passing(handler.updateTags([pathOf('/a')]))
+    expect(await fleet.passing(fleet.process().get('menu', [pathOf('/a')]))).toBeUndefined()
   })
 })

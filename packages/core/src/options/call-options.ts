@@ -45,8 +45,9 @@ export interface ClaimOptions<V = unknown> extends Omit<CallOptions<V>, 'onWaitT
 /** Options of `with`. */
 export interface ViewOptions extends CallOptions {
   /**
-   * The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`;
-   * `'auto'`: as in the cache, for the view's `source`. Default: no limit but the cache's.
+   * The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`, unless
+   * that is `'auto'` and the view has another `source`; `'auto'`: as in the cache, for the view's `source`.
+   * Default: no limit but the cache's.
    */
   readonly maxLoads?: number | 'auto' | undefined
   /**

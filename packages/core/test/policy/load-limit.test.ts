@@ -105,6 +105,12 @@ describe('the limit', () => {
     expect(nextLimit(calm, full(200))).toMatchObject({ limit: 5, tested: 200 })
   })
 
+  it('is not halved for loads that end less than 35 ms late: their own process may be busy', () => {
+    const fast = { ...calm, base: 20, flat: 10 }
+    expect(nextLimit(fast, full(54))?.tested).toBeUndefined()
+    expect(nextLimit(fast, full(55))).toMatchObject({ limit: 5, tested: 55 })
+  })
+
   it('is cut on the ages of loads that do not end', () => {
     expect(nextLimit(calm, full(0, { times: [], ages: loads(10, 200) }))?.limit).toBe(5)
   })
