@@ -15,6 +15,7 @@ import { Registry } from 'prom-client'
 import { createClient } from 'redis'
 import { pairOfCaches, playEveryOutcome } from '../packages/metrics/test/support/every-outcome.ts'
 import { freePort } from './free-port.ts'
+import { OwnTime } from './support/own-time.ts'
 import { type Prometheus, startPrometheus } from './support/prometheus.ts'
 
 // Each cause that the text of an alarm names is made on real servers, each in a cache of its own name; one Prometheus judges them all. Its windows are
@@ -45,6 +46,7 @@ let nobody: string
 let exporter: Server
 let prometheus: Prometheus
 const traffic = new AbortController()
+const time = new OwnTime()
 /** Another process of the cache whose leaders hang. */
 let rival: Cache
 let admin: ReturnType<typeof createClient>
@@ -123,7 +125,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'source slow': {
     raises: ['WaitsLong'],
-    turn: (cache, turn) => cache.getOrSet(`slow${turn}`, (load) => sleep(3000, 'late', { signal: load.signal })),
+    turn: (cache, turn) => cache.getOrSet(`slow${turn}`, ({ signal }) => time.sleep(3000, 'late', signal)),
   },
   'source overloaded': {
     raises: ['Overloaded'],
@@ -181,7 +183,7 @@ function fasterRules(): string {
 
 async function play(name: string, { options = {}, url = () => healthy.url, turn }: Scenario): Promise<void> {
   const store = redisStore({ url: url(), namespace: name.replaceAll(' ', '-') })
-  const cache = createCache({ name, store, ttl: '1s', ...options })
+  const cache = createCache({ name, store, ttl: '1s', runtime: time.runtime, ...options })
   caches.push(cache)
   prometheusMetrics(cache, { register })
   // Turns overlap: a slow one does not make the traffic less.
@@ -228,6 +230,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   traffic.abort()
+  time.stop()
   frozen?.resume()
   await Promise.all(caches.map((cache) => cache.close({ drain: 100 }).catch(() => undefined)))
   await prometheus?.stop()
