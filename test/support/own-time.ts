@@ -19,9 +19,9 @@ export class OwnTime {
     this.#beatAt = performance.now()
   }, BEAT)
 
-  async sleep<T>(time: number, value: T, signal: AbortSignal): Promise<T> {
+  async sleep<T>(time: number, value: T, signal?: AbortSignal): Promise<T> {
     const end = this.#elapsed() + time
-    while (this.#elapsed() < end) await sleep(BEAT, undefined, { signal })
+    while (this.#elapsed() < end) await sleep(BEAT, undefined, signal && { signal })
     return value
   }
 
