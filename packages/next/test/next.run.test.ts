@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { type AppServer, start } from '../../../test/support/built-app.ts'
@@ -63,6 +64,16 @@ async function versionsOfAll(path: string): Promise<readonly number[]> {
   return [...new Set(versions)].toSorted((one, other) => one - other)
 }
 
+/** Both processes then know that a render of it takes long, and hold the next one's place for three times as long. */
+async function renderSlowly(path: string): Promise<void> {
+  await mood('held')
+  const rendered = versionOn(pod(0), path)
+  await sleep(3000)
+  await mood('well')
+  await rendered
+  await versionOn(pod(1), path)
+}
+
 /** Invalidates through a process. Next answers before it has done so: this waits for what the store notes. */
 async function invalidate(server: AppServer, what: string): Promise<void> {
   const noted = (): Promise<string | null> => client.get('shop:{%tags}')
@@ -86,13 +97,15 @@ describe.each([
   ['a prerendered page', '/catalogue', 'catalogue', 'catalogue'],
 ])('two processes of a Next app: %s', (_name, path, what, tag) => {
   it('is rendered once for 100 requests that find nothing', async () => {
-    await versionOn(pod(0), path)
+    await renderSlowly(path)
     await invalidate(pod(0), `tag=${tag}&now=1`)
     const before = await rendersOf(what)
     expect([await versionsOfAll(path), await rendersOf(what)]).toEqual([[before + 1], before + 1])
   })
 
   it('is served stale at an expiry, behind which one render runs, whatever asks', async () => {
+    await invalidate(pod(0), `tag=${tag}&now=1`)
+    await renderSlowly(path)
     const before = await versionOn(pod(0), path)
     await mood('held')
     await invalidate(pod(0), `tag=${tag}`)
