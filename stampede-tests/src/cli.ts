@@ -27,7 +27,14 @@ const { values: options, positionals: files } = parseArgs({
 
 if (options.list) list()
 else if (options.help || files.length === 0) console.log(USAGE)
-else for (const file of files) await test(resolve(file))
+else
+  try {
+    for (const file of files) await test(resolve(file))
+  } catch (error) {
+    // Nothing of this is a result: the suite itself could not run.
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(2)
+  }
 
 function list(): void {
   for (const { title, checks } of groups) {

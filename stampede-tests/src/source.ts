@@ -45,5 +45,7 @@ async function change(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('disconnect', () => process.exit())
+server.listen(0, '127.0.0.1', () => {
+  if (process.connected) process.send?.((server.address() as AddressInfo).port)
+})

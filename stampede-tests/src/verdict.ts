@@ -20,7 +20,7 @@ export class Verdict {
       this.faults.push(`${others.length} of ${answers.length} callers got ${tell(others[0])}, wanted ${inspect(value)}`)
   }
 
-  /** Each caller has an error with this text. */
+  /** Each caller has an error with this text; with an empty one: any error. */
   allFail(answers: readonly Answer[], text: string): void {
     const others = answers.filter(({ error }) => error?.includes(text) !== true)
     if (others.length > 0)
