@@ -54,4 +54,6 @@ process.on('message', (order: Order) => {
   )
 })
 process.on('disconnect', () => process.exit())
+// The runner may have ended while the driver opened.
+if (!process.connected) process.exit()
 process.send?.({ id: 0, answers: [] })

@@ -47,5 +47,7 @@ async function change(request: IncomingMessage, response: ServerResponse): Promi
 server.keepAliveTimeout = 60_000
 process.on('disconnect', () => process.exit())
 server.listen(0, '127.0.0.1', () => {
-  if (process.connected) process.send?.((server.address() as AddressInfo).port)
+  // The runner may have ended while this process started.
+  if (!process.connected) process.exit()
+  process.send?.((server.address() as AddressInfo).port)
 })
