@@ -16,7 +16,6 @@ export default {
       getOrSet: (key, load, options) => cache.getOrSet(key, load, options),
       delete: (key) => cache.delete(key),
       invalidateTag: (tag) => cache.invalidateTags([tag]),
-      close: () => cache.close(),
     }
   },
 }

@@ -35,7 +35,6 @@ export interface Opened {
   getOrSet(key: string, load: () => Promise<unknown>, options: CallOptions): Promise<unknown>
   delete?(key: string): Promise<unknown>
   invalidateTag?(tag: string): Promise<unknown>
-  close(): Promise<unknown>
 }
 
 export interface CallOptions {

@@ -7,7 +7,7 @@ import type { OpenOptions } from './driver.js'
 /** What the runner asks of a process. */
 export interface Order {
   readonly id: number
-  readonly what: 'get' | 'delete' | 'invalidateTag' | 'close'
+  readonly what: 'get' | 'delete' | 'invalidateTag'
   readonly key?: string
   readonly tag?: string
   /** Number of calls in one turn of the event loop. */

@@ -43,7 +43,6 @@ async function obey(order: Order): Promise<readonly Answer[]> {
   if (what === 'get') return await Promise.all(Array.from({ length: callers }, () => call(order)))
   if (what === 'delete') await cache.delete?.(key)
   if (what === 'invalidateTag') await cache.invalidateTag?.(tag)
-  if (what === 'close') await cache.close()
   return []
 }
 

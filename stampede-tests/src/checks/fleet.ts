@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check, Group } from '../check.js'
 import type { Stage } from '../stage.js'
+import { PAST_TTL, SECOND, STALE } from './times.js'
 
-const PAST_TTL = 2100
-const SECOND = { ttl: 1000 }
-const STALE = { ttl: 1000, stale: 30_000 }
 const PROCESSES = 4
 const EACH = 25
 

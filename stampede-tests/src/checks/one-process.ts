@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check, Group } from '../check.js'
+import { PAST_TTL, SECOND, STALE } from './times.js'
 
-/** Longer than a ttl of one second, also for a library that counts in whole seconds. */
-const PAST_TTL = 2100
-const SECOND = { ttl: 1000 }
-const STALE = { ttl: 1000, stale: 30_000 }
 const CALLERS = 100
 
 const crowds: readonly Check[] = [
